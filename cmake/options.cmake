@@ -1,0 +1,60 @@
+# How every file is compiled: the language, the warnings, the sanitizers. All
+# targets link foretell_options; nothing else sets a flag.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# `try_compile` and the assembler see the same position-independent code.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND
+   CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+  message(FATAL_ERROR "g++ ${CMAKE_CXX_COMPILER_VERSION} is too old: 12 is needed")
+endif()
+
+find_program(FORETELL_CCACHE ccache)
+if(FORETELL_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${FORETELL_CCACHE}")
+endif()
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+
+add_library(foretell_options INTERFACE)
+target_include_directories(foretell_options INTERFACE "${PROJECT_SOURCE_DIR}/src")
+target_compile_options(foretell_options INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow
+  # Checks print their file: the same on every machine.
+  "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/="
+  # Digits are the same on every machine: no fused multiply-add.
+  -ffp-contract=off)
+target_compile_definitions(foretell_options INTERFACE
+  "FORETELL_VERSION=\"${PROJECT_VERSION}\"")
+target_link_libraries(foretell_options INTERFACE fmt::fmt)
+
+if(FORETELL_WERROR)
+  target_compile_options(foretell_options INTERFACE -Werror)
+endif()
+if(FORETELL_SANITIZERS)
+  set(flags "-fsanitize=${FORETELL_SANITIZERS}" -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  target_compile_options(foretell_options INTERFACE ${flags})
+  target_link_options(foretell_options INTERFACE ${flags})
+endif()
+if(FORETELL_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "FORETELL_FUZZ needs clang: use the preset `fuzz`")
+  endif()
+  target_compile_options(foretell_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# Links LIBRARY into TARGET whichever kind of library TARGET is.
+function(foretell_link target)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    target_link_libraries(${target} INTERFACE ${ARGN})
+  else()
+    target_link_libraries(${target} PUBLIC ${ARGN})
+  endif()
+endfunction()

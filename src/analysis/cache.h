@@ -1,0 +1,39 @@
+// What generation keeps per token and at most, from the layers' states.
+#ifndef FORETELL_ANALYSIS_CACHE_H_
+#define FORETELL_ANALYSIS_CACHE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/figure.h"
+#include "spec/layer_state.h"
+
+namespace foretell {
+
+// Layers that keep the same state.
+struct StateGroup {
+  LayerState state;
+  int64_t layers = 0;
+  // Keys and values of one token, all layers of the group.
+  BytesPerToken per_token;
+  // Of a window: all its tokens.
+  Bytes at_most;
+};
+
+struct CacheAnalysis {
+  std::vector<StateGroup> groups;  // in the order of the first such layer
+  // While every window is still filling: each further token of one sequence.
+  BytesPerToken per_token;
+  // Past every window: what each further token still adds.
+  BytesPerToken per_token_past_windows;
+  // Cross-attention, per token of the encoder's input.
+  BytesPerToken per_encoder_token;
+};
+
+CacheAnalysis AnalyzeCache(const std::vector<LayerState>& states, DType dtype);
+
+}  // namespace foretell
+
+#endif  // FORETELL_ANALYSIS_CACHE_H_

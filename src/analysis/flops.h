@@ -1,0 +1,25 @@
+// FLOPs of a graph, as torch.utils.flop_counter counts them: a multiply-add is
+// two, and only operations that the counter registers.
+#ifndef FORETELL_ANALYSIS_FLOPS_H_
+#define FORETELL_ANALYSIS_FLOPS_H_
+
+#include <string>
+#include <vector>
+
+#include "base/figure.h"
+#include "graph/graph.h"
+
+namespace foretell {
+
+struct OperationFlops {
+  std::string operation;  // "aten.mm.default"
+  int64_t times = 0;      // how often it runs
+  Flops flops;
+};
+
+// Operations that count, most FLOPs first.
+std::vector<OperationFlops> AnalyzeFlops(const Graph& graph);
+
+}  // namespace foretell
+
+#endif  // FORETELL_ANALYSIS_FLOPS_H_

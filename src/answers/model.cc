@@ -1,0 +1,110 @@
+#include "answers/model.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "answers/explain_parameters.h"
+#include "answers/read_model.h"
+#include "rules/model_rules.h"
+
+namespace foretell {
+namespace {
+
+// What weights are kept in; packed formats are the checkpoint's own matter.
+constexpr std::array<DType, 4> kWeightTypes = {
+    DType::kFloat32, DType::kBFloat16, DType::kFloat16, DType::kFloat8E4M3};
+
+std::string OriginOf(const ModelConfig& config) {
+  if (!config.catalogue) return config.source;
+  const CatalogueOrigin& origin = *config.catalogue;
+  std::string out = fmt::format("catalogue: {} of {} ({})", origin.source,
+                                origin.date, origin.kind);
+  if (!origin.asked.empty() && origin.asked != origin.id) {
+    out +=
+        fmt::format("; {} has the architecture of {}", origin.asked, origin.id);
+    if (!origin.alias_note.empty()) out += " (" + origin.alias_note + ")";
+  }
+  if (!origin.note.empty()) out += "; " + origin.note;
+  return out;
+}
+
+std::string ActiveRule(const ParameterAnalysis& parameters) {
+  for (const TensorGroup& group : parameters.tensors) {
+    if (group.experts == 0) continue;
+    return fmt::format(
+        "all parameters, of expert tensors {} of {} experts; look-up tables "
+        "count in full",
+        group.experts_per_token, group.experts);
+  }
+  return "all parameters: no experts; look-up tables count in full";
+}
+
+Bytes StoredBytes(const ModelConfig& config, const ReadModel& model) {
+  const ConfigValue* quantization = config.root.Find("quantization_config");
+  if (quantization != nullptr && !quantization->is_null()) {
+    return Bytes::Unknown("how the quantized tensors are packed");
+  }
+  return WeightBytes(model.parameters, model.built.dtype);
+}
+
+void RunRules(const ModelConfig& config, const ReadModel& model,
+              ModelAnswer& out) {
+  ModelRuleInput input;
+  input.config = &config;
+  input.class_name = out.class_name;
+  input.parameters = &model.parameters;
+  input.unread = &model.unread;
+  for (const ModelRule& rule : ModelRules()) {
+    RuleOutcome outcome = rule.run(input);
+    if (!outcome.cannot_tell.empty()) {
+      out.rules_not_run.emplace_back(rule.id, outcome.cannot_tell);
+      continue;
+    }
+    out.rules_ran.emplace_back(rule.id);
+    for (Finding& finding : outcome.findings) {
+      out.findings.push_back(std::move(finding));
+    }
+  }
+}
+
+}  // namespace
+
+std::variant<ModelAnswer, Refusal> AnswerModel(const ModelRequest& request) {
+  auto read = ReadModelOf(request.config, request.build);
+  if (auto* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
+  ReadModel& model = std::get<ReadModel>(read);
+  const ModelConfig& config = request.config;
+
+  ModelAnswer out;
+  out.name = config.catalogue ? config.catalogue->id : config.source;
+  out.origin = OriginOf(config);
+  out.library = FollowedLibrary();
+  out.class_name = model.built.class_name;
+  out.class_source = model.built.class_source;
+  out.family = model.built.family->title;
+  out.family_doc = model.built.family->doc;
+  out.part = model.built.part;
+  out.dtype = model.built.dtype;
+  out.dtype_source = model.built.dtype_source;
+  out.active_rule = ActiveRule(model.parameters);
+  if (config.catalogue) out.published = config.catalogue->published;
+  out.equation = ExplainParameters(model.parameters);
+  out.stacks = model.built.model->stacks;
+  out.context = model.built.model->context_length;
+  out.stored = StoredBytes(config, model);
+  for (const DType dtype : kWeightTypes) {
+    out.weights.emplace_back(dtype, WeightBytes(model.parameters, dtype));
+  }
+  out.states = model.built.model->states;
+  out.cache_dtype = model.built.dtype;
+  out.cache = AnalyzeCache(out.states, out.cache_dtype);
+  out.defaults = model.log.defaults;
+  out.unread = model.unread;
+  out.findings = model.log.findings;
+  RunRules(config, model, out);
+  out.parameters = std::move(model.parameters);
+  return out;
+}
+
+}  // namespace foretell

@@ -1,0 +1,68 @@
+// `foretell model`: what a configuration is as a model: class, parameters,
+// layers, bytes, what generation keeps, context, and what was assumed.
+#ifndef FORETELL_ANSWERS_MODEL_H_
+#define FORETELL_ANSWERS_MODEL_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "analysis/cache.h"
+#include "analysis/parameters.h"
+#include "answers/refusal.h"
+#include "base/dtype.h"
+#include "base/figure.h"
+#include "base/finding.h"
+#include "models/build.h"
+#include "spec/layer_state.h"
+#include "spec/model_config.h"
+
+namespace foretell {
+
+struct ModelRequest {
+  ModelConfig config;
+  BuildOptions build;
+};
+
+struct ModelAnswer {
+  std::string name;    // the id, or the file
+  std::string origin;  // where the configuration comes from, with its date
+  std::string library;
+  std::string class_name;
+  std::string class_source;
+  std::string family;
+  std::string family_doc;
+  std::string part;  // "text_config" where only that was read; else empty
+  DType dtype = DType::kFloat32;
+  std::string dtype_source;
+
+  ParameterAnalysis parameters;
+  std::string active_rule;  // how `parameters.active` is counted
+  std::optional<PublishedTotal> published;
+  std::string equation;  // the total as a sum
+
+  std::vector<LayerStack> stacks;
+  ContextLength context;
+
+  // Bytes in the stated dtype, or unknown where the file is quantized.
+  Bytes stored;
+  std::vector<std::pair<DType, Bytes>> weights;  // in each usual dtype
+
+  std::vector<LayerState> states;
+  CacheAnalysis cache;  // in `cache_dtype`
+  DType cache_dtype = DType::kBFloat16;
+
+  std::vector<ConfigLog::Default> defaults;
+  std::vector<std::string> unread;
+  std::vector<Finding> findings;
+  std::vector<std::string> rules_ran;
+  std::vector<std::pair<std::string, std::string>> rules_not_run;
+};
+
+std::variant<ModelAnswer, Refusal> AnswerModel(const ModelRequest& request);
+
+}  // namespace foretell
+
+#endif  // FORETELL_ANSWERS_MODEL_H_

@@ -1,0 +1,87 @@
+#include "answers/read_model.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+
+namespace foretell {
+namespace {
+
+// "a, b, c and 4 more"
+std::string Shortened(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 6;
+  if (names.size() <= kShown) return fmt::format("{}", fmt::join(names, ", "));
+  const std::span<const std::string> shown(names.data(), kShown);
+  return fmt::format("{} and {} more", fmt::join(shown, ", "),
+                     names.size() - kShown);
+}
+
+std::string Nearest(const UnknownArchitecture& unknown) {
+  std::string out;
+  for (const NearFamily& near : unknown.nearest) {
+    out += fmt::format("\n  nearest: {} ({})", near.family->name,
+                       near.family->classes.front());
+    if (!near.unread.empty()) {
+      out += fmt::format("; it does not read {}", Shortened(near.unread));
+    }
+    if (!near.missing.empty()) {
+      out += fmt::format("; it would take its own default for {}",
+                         Shortened(near.missing));
+    }
+  }
+  return out;
+}
+
+InputError ErrorOf(const ModelConfig& config,
+                   const UnknownArchitecture& unknown) {
+  InputError error;
+  const ConfigValue* value = config.root.Find("architectures");
+  std::string key = "architectures";
+  if (value == nullptr || unknown.class_name.empty()) {
+    value = config.root.Find("model_type");
+    key = "model_type";
+  }
+  if (value != nullptr) {
+    error.place = config.PlaceOf(*value, key);
+  } else {
+    error.place.source = config.source;
+  }
+  error.what = fmt::format(
+      "no family has the architecture {}{}",
+      unknown.class_name.empty() ? "of this configuration"
+                                 : unknown.class_name.substr(0, 80),
+      unknown.model_type.empty()
+          ? ""
+          : fmt::format(" (model_type {})", unknown.model_type.substr(0, 80)));
+  if (!unknown.readable_parts.empty()) {
+    const auto& [part, family] = unknown.readable_parts.front();
+    error.cure = fmt::format("its {} is a {}: --class {} reads that part alone",
+                             part, family->name, family->classes.front());
+    return error;
+  }
+  error.cure = fmt::format(
+      "where it is one of these under another name, say so with --class{}",
+      Nearest(unknown));
+  return error;
+}
+
+}  // namespace
+
+std::string FollowedLibrary() { return "transformers 5.23.0"; }
+
+std::variant<ReadModel, Refusal> ReadModelOf(const ModelConfig& config,
+                                             const BuildOptions& options) {
+  BuildResult result = BuildModel(config, options);
+  if (result.unknown) return Refusal{{ErrorOf(config, *result.unknown)}};
+  if (!result.built) return Refusal{result.log.problems};
+  ReadModel out;
+  out.parameters = AnalyzeParameters(*result.built->graph);
+  out.built = std::move(*result.built);
+  out.log = std::move(result.log);
+  out.unread = std::move(result.unread);
+  return out;
+}
+
+}  // namespace foretell

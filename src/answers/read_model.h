@@ -1,0 +1,34 @@
+// A configuration as a model whose parameters are counted, or the refusal that
+// every question about a model shares.
+#ifndef FORETELL_ANSWERS_READ_MODEL_H_
+#define FORETELL_ANSWERS_READ_MODEL_H_
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analysis/parameters.h"
+#include "answers/refusal.h"
+#include "models/build.h"
+#include "spec/model_config.h"
+
+namespace foretell {
+
+struct ReadModel {
+  BuiltModel built;
+  ConfigLog log;
+  std::vector<std::string> unread;
+  ParameterAnalysis parameters;
+};
+
+// The refusal names the place, what is wrong and what to do; for an unknown
+// architecture the nearest families and which keys differ.
+std::variant<ReadModel, Refusal> ReadModelOf(const ModelConfig& config,
+                                             const BuildOptions& options);
+
+// The library and version whose classes the families follow.
+std::string FollowedLibrary();
+
+}  // namespace foretell
+
+#endif  // FORETELL_ANSWERS_READ_MODEL_H_

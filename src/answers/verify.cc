@@ -1,0 +1,230 @@
+#include "answers/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <variant>
+
+#include "answers/read_model.h"
+
+namespace foretell {
+namespace {
+
+// A model from the row's configuration: the class it asks for, and overrides
+// set on top of what the class works out as it loads.
+std::variant<ReadModel, Refusal> ReadCase(const TruthCase& truth) {
+  BuildOptions options;
+  if (!truth.recording.asked_class.empty()) {
+    options.class_name = truth.recording.asked_class;
+  }
+  if (truth.recording.overrides.empty()) {
+    return ReadModelOf(*truth.config, options);
+  }
+  const BuildResult loaded = BuildModel(*truth.config, options);
+  ModelConfig config = *truth.config;
+  for (const auto& [key, value] : loaded.log.derived) {
+    config.root.Set(key, value);
+  }
+  ApplyOverrides(truth.recording.overrides, config.root);
+  return ReadModelOf(config, options);
+}
+
+std::string Describe(const TensorGroup& group) {
+  return fmt::format("{} {} x {}{}", group.name, group.shape.ToString(),
+                     group.count,
+                     group.indices.empty() ? "" : " (" + group.indices + ")");
+}
+
+std::string Describe(const RecordedTensor& tensor) {
+  return fmt::format("{} {} x {}{}", tensor.name, tensor.shape.ToString(),
+                     tensor.count,
+                     tensor.indices.empty() ? "" : " (" + tensor.indices + ")");
+}
+
+// Both as texts; the first that only one side has, or nothing.
+std::optional<std::string> FirstDifference(
+    const std::set<std::string>& ours, const std::set<std::string>& theirs) {
+  for (const std::string& text : theirs) {
+    if (!ours.contains(text)) return "recorded, not derived: " + text;
+  }
+  for (const std::string& text : ours) {
+    if (!theirs.contains(text)) return "derived, not recorded: " + text;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> CompareTensors(
+    const std::vector<TensorGroup>& derived,
+    const std::vector<RecordedTensor>& recorded) {
+  std::set<std::string> ours;
+  std::set<std::string> theirs;
+  for (const TensorGroup& group : derived) ours.insert(Describe(group));
+  for (const RecordedTensor& tensor : recorded) {
+    theirs.insert(Describe(tensor));
+  }
+  return FirstDifference(ours, theirs);
+}
+
+// A recorded buffer has a dtype and a count, but no indices.
+std::optional<std::string> CompareBuffers(
+    const std::vector<TensorGroup>& derived,
+    const std::vector<RecordedTensor>& recorded) {
+  const auto text = [](const std::string& name, const Shape& shape,
+                       std::string_view dtype, int64_t count) {
+    return fmt::format("{} {} {} x {}", name, dtype, shape.ToString(), count);
+  };
+  std::set<std::string> ours;
+  std::set<std::string> theirs;
+  for (const TensorGroup& group : derived) {
+    ours.insert(
+        text(group.name, group.shape, ShortNameOf(group.dtype), group.count));
+  }
+  for (const RecordedTensor& tensor : recorded) {
+    theirs.insert(text(tensor.name, tensor.shape, tensor.dtype, tensor.count));
+  }
+  return FirstDifference(ours, theirs);
+}
+
+std::optional<std::string> CompareTies(
+    const std::vector<TiedName>& derived,
+    const std::vector<RecordedTie>& recorded) {
+  std::set<std::string> ours;
+  std::set<std::string> theirs;
+  for (const TiedName& tie : derived) {
+    ours.insert(tie.name + " is " + tie.target);
+  }
+  for (const RecordedTie& tie : recorded) {
+    theirs.insert(tie.name + " is " + tie.target);
+  }
+  return FirstDifference(ours, theirs);
+}
+
+std::optional<std::string> CompareTotal(const Parameters& derived,
+                                        int64_t recorded) {
+  if (derived.is_exact() && derived.exact() == recorded) return std::nullopt;
+  return fmt::format("derived {}, recorded {}", derived.ToString(),
+                     WithSeparators(recorded));
+}
+
+class Verifier {
+ public:
+  explicit Verifier(VerifyAnswer& answer) : answer_(&answer) {}
+
+  void Compare(const TruthCase& truth) {
+    const Recording& recording = truth.recording;
+    ++answer_->rows;
+    if (!recording.error.empty()) {
+      CompareError(truth);
+      return;
+    }
+    if (FamilyOfClass(recording.class_name) == nullptr) {
+      ++answer_->unsupported;
+      ++answer_->unsupported_classes[recording.class_name];
+      return;
+    }
+    if (!truth.config) {
+      ++answer_->left_out[truth.no_config.empty() ? "no configuration"
+                                                  : truth.no_config];
+      return;
+    }
+    ++answer_->compared;
+    auto read = ReadCase(truth);
+    ClassTally& tally = answer_->by_class[recording.class_name];
+    ++tally.n;
+    if (const auto* refusal = std::get_if<Refusal>(&read)) {
+      // A supported class that is refused is a miss in every field.
+      for (const std::string& field : FieldsOf(recording)) {
+        Note(truth, field, "refused: " + refusal->errors.front().what, 1);
+      }
+      return;
+    }
+    CompareModel(truth, std::get<ReadModel>(read), tally);
+  }
+
+ private:
+  static std::vector<std::string> FieldsOf(const Recording& recording) {
+    if (!recording.has_tensors) return {"parameters"};
+    return {"parameters", "tensors", "ties", "buffers"};
+  }
+
+  void CompareError(const TruthCase& truth) {
+    ++answer_->error_rows;
+    if (!truth.config) return;
+    const auto read = ReadCase(truth);
+    const auto* model = std::get_if<ReadModel>(&read);
+    if (model == nullptr || AnyBlocks(model->log.findings)) {
+      ++answer_->error_rows_refused;
+    }
+  }
+
+  // `error` is the relative error; 0 where equal.
+  void Note(const TruthCase& truth, const std::string& field,
+            const std::optional<std::string>& difference, double error) {
+    FieldTally& tally = answer_->fields[field];
+    ++tally.n;
+    if (!difference) {
+      ++tally.equal;
+      ++tally.within_0_5pct;
+      ++tally.within_1pct;
+      return;
+    }
+    if (error <= 0.005) ++tally.within_0_5pct;
+    if (error <= 0.01) ++tally.within_1pct;
+    if (answer_->differences.size() < kMostDifferences) {
+      answer_->differences.push_back(
+          {truth.recording.line, truth.recording.config,
+           truth.recording.class_name, field, *difference});
+    }
+  }
+
+  void CompareModel(const TruthCase& truth, const ReadModel& model,
+                    ClassTally& tally) {
+    const Recording& recording = truth.recording;
+    const ParameterAnalysis& derived = model.parameters;
+    bool all_equal = model.built.class_name == recording.class_name;
+    const auto note = [&](const std::string& field,
+                          const std::optional<std::string>& difference,
+                          double error) {
+      all_equal = all_equal && !difference;
+      Note(truth, field, difference, error);
+    };
+    const double total = derived.total.any().value().value_or(0);
+    const double recorded = static_cast<double>(recording.parameters);
+    const double error =
+        recorded > 0 ? std::abs(total / recorded - 1) : (total > 0 ? 1 : 0);
+    note("parameters", CompareTotal(derived.total, recording.parameters),
+         error);
+    if (recording.has_tensors) {
+      note("tensors", CompareTensors(derived.tensors, recording.tensors), 1);
+      note("ties", CompareTies(derived.ties, recording.ties), 1);
+      note("buffers", CompareBuffers(derived.buffers, recording.buffers), 1);
+    }
+    if (derived.total.is_exact()) ++answer_->claimed_exact;
+    if (derived.total.is_exact() && !all_equal) ++answer_->wrong_claims;
+    if (all_equal) ++tally.equal;
+  }
+
+  VerifyAnswer* answer_;
+};
+
+}  // namespace
+
+bool VerifyAnswer::AllEqual() const {
+  return wrong_claims == 0 &&
+         std::ranges::all_of(fields, [](const auto& entry) {
+           return entry.second.equal == entry.second.n;
+         });
+}
+
+VerifyAnswer AnswerVerify(const TruthSet& truth) {
+  VerifyAnswer answer;
+  answer.source = truth.source;
+  Verifier verifier(answer);
+  for (const TruthCase& one : truth.cases) verifier.Compare(one);
+  return answer;
+}
+
+}  // namespace foretell

@@ -1,0 +1,54 @@
+// The program `foretell`: hands its arguments to RunCli.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "front/cli/run_cli.h"
+#include "front/command_table.h"
+
+namespace foretell {
+namespace {
+
+// A pipe or a file gets what a terminal of the widest kind would, uncoloured.
+TextStyle StyleOfStdout() {
+  TextStyle style;
+  if (isatty(STDOUT_FILENO) == 0) return style;
+  winsize size = {};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    style.width = size.ws_col;
+  }
+  // https://no-color.org: present and not empty.
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  style.colour = (no_color == nullptr || *no_color == '\0') &&
+                 !(terminal != nullptr && std::string(terminal) == "dumb");
+  return style;
+}
+
+int Main(int argc, char** argv) {
+  // A reader that has seen enough (`| head`) is no reason to be killed.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::ios::sync_with_stdio(false);
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const int status =
+      RunCli(Commands(), words, StyleOfStdout(), std::cout, std::cerr);
+  errno = 0;
+  std::cout.flush();
+  if (std::cout.good()) return status;
+  if (errno != EPIPE) {
+    std::cerr << "error: the answer could not be written to standard output\n"
+                 "cure: check the disk's free space and the redirection\n";
+  }
+  return kUnreadable;
+}
+
+}  // namespace
+}  // namespace foretell
+
+int main(int argc, char** argv) { return foretell::Main(argc, argv); }

@@ -1,0 +1,245 @@
+#include "front/command_table.h"
+
+#include <algorithm>
+
+#include "front/run_completion.h"
+#include "front/run_graph.h"
+#include "front/run_help.h"
+#include "front/run_model.h"
+#include "front/run_models.h"
+#include "front/run_schema.h"
+#include "front/run_verify.h"
+#include "front/version.h"
+#include "report/present_graph.h"
+#include "report/present_model.h"
+#include "report/present_models.h"
+#include "report/present_verify.h"
+#include "report/render.h"
+
+namespace foretell {
+namespace {
+
+ArgumentRow TargetArgument() {
+  return {.name = "TARGET",
+          .doc =
+              "A model id of the catalogue (Qwen/Qwen3-8B), a config.json, "
+              "or a directory that holds one.",
+          .completion = Completion::kModelId};
+}
+
+OptionRow DTypeOption() {
+  return {.name = "dtype",
+          .value = "NAME",
+          .doc =
+              "The parameters' element type, in PyTorch's name or its "
+              "short form; the configuration's own where absent.",
+          .suggested = {"float32", "bfloat16", "float16"},
+          .aliases = {"torch-dtype", "precision"}};
+}
+
+CommandRow ModelCommand() {
+  return {
+      .name = "model",
+      .summary = "what a model is made of",
+      .description =
+          "Tells from a configuration alone which tensors the model has, "
+          "under the names and shapes of its own state_dict: parameters, "
+          "buffers, tied tensors and the bytes of a checkpoint. No weights "
+          "are read and nothing is run.",
+      .arguments = {TargetArgument()},
+      .options =
+          {{.name = "class",
+            .value = "NAME",
+            .doc = "The model class to build, where it is not the "
+                   "configuration's first architecture.",
+            .aliases = {"architecture", "arch"}},
+           DTypeOption(),
+           {.name = "tensors",
+            .doc = "List the tensors, those of equal layers folded into one "
+                   "line."},
+           {.name = "explain",
+            .value = "WHAT",
+            .value_optional = true,
+            .doc = "Show how the figures come about.",
+            .allowed = {"params"}}},
+      .examples = {{"foretell model Qwen/Qwen3-8B",
+                    "Parameters, tied tensors and bytes of a catalogue model."},
+                   {"foretell model ./config.json --explain params",
+                    "How the parameter count of one's own design comes "
+                    "about, term by term."},
+                   {"foretell model openai-community/gpt2 --tensors --json",
+                    "Names and shapes of all tensors, for a program."}},
+      .shape = ModelShape,
+      .run = RunModel};
+}
+
+CommandRow ModelsCommand() {
+  return {
+      .name = "models",
+      .summary = "which models the catalogue knows",
+      .description =
+          "Lists the catalogue's models whose id, class or family holds "
+          "every given word; all of them where none is given.",
+      .arguments = {{.name = "WORD",
+                     .doc = "A part of an id, class or family, in any "
+                            "case.",
+                     .optional = true,
+                     .repeatable = true}},
+      .examples = {{"foretell models", "The whole catalogue."},
+                   {"foretell models qwen moe", "Models that both words fit."}},
+      .shape = ModelsShape,
+      .run = RunModels};
+}
+
+CommandRow VerifyCommand() {
+  return {
+      .name = "verify",
+      .summary = "compare with recordings of PyTorch, figure by figure",
+      .description =
+          "Compiles every recorded case anew and compares each figure with "
+          "what PyTorch itself did. Rows that cannot be compared are counted "
+          "with the reason.\n\n"
+          "The exit status is 1 where a figure that was claimed to be exact "
+          "differs.",
+      .arguments = {{.name = "FILE",
+                     .doc = "Recorded cases, one JSON object a line.",
+                     .completion = Completion::kPath}},
+      .options = {{.name = "configs",
+                   .value = "DIR",
+                   .doc = "Where the configurations lie that the cases name; "
+                          "else ../shared/configs, a folder `configs` beside "
+                          "one above FILE, or the catalogue.",
+                   .completion = Completion::kDirectory,
+                   .aliases = {"config-dir"}}},
+      .examples = {{"foretell verify ../shared/truth/pytorch/params.jsonl",
+                    "Parameters, tensors, buffers and ties of every recorded "
+                    "class."}},
+      .shape = VerifyShape,
+      .run = RunVerify};
+}
+
+CommandRow GraphCommand() {
+  return {
+      .name = "graph",
+      .summary = "which operations a model executes, in order",
+      .description =
+          "Prints the sequence of tensor operations that PyTorch would "
+          "execute in eager mode for one forward pass, with shapes, dtypes "
+          "and the module that each belongs to.",
+      .arguments = {TargetArgument()},
+      .options = {{.name = "layers",
+                   .value = "N",
+                   .doc =
+                       "Build this many layers only; all of them where absent.",
+                   .kind = ValueKind::kInteger,
+                   .aliases = {"num-layers", "num-hidden-layers", "n-layers"}},
+                  {.name = "batch",
+                   .value = "N",
+                   .doc = "Sequences at a time (micro-batch).",
+                   .default_value = "1",
+                   .kind = ValueKind::kInteger,
+                   .aliases = {"micro-batch", "micro-batch-size", "batch-size",
+                               "mbs", "per-device-train-batch-size"}},
+                  {.name = "seq",
+                   .value = "N",
+                   .doc = "Tokens of each sequence.",
+                   .default_value = "128",
+                   .kind = ValueKind::kInteger,
+                   .aliases = {"seq-len", "seqlen", "seq-length",
+                               "sequence-length", "max-seq-len", "max-length"}},
+                  DTypeOption(),
+                  {.name = "attn",
+                   .value = "NAME",
+                   .doc = "The attention implementation.",
+                   .allowed = {"eager", "sdpa"},
+                   .default_value = "sdpa",
+                   .aliases = {"attention", "attn-implementation"}}},
+      .examples = {{"foretell graph Qwen/Qwen3-8B --layers 1 --seq 16",
+                    "One block's operations on sixteen tokens."},
+                   {"foretell graph openai-community/gpt2 --attn eager",
+                    "The same with attention as separate matrix products."}},
+      .shape = GraphShape,
+      .run = RunGraph};
+}
+
+CommandRow CompletionCommand() {
+  return {.name = "completion",
+          .summary = "print the completion script of a shell",
+          .description =
+              "Prints a script that completes commands, options, allowed "
+              "values and model ids. Load it from the shell's start file.",
+          .arguments = {{.name = "SHELL",
+                         .doc = "For which shell.",
+                         .allowed = {"bash", "zsh", "fish"}}},
+          .examples = {{"source <(foretell completion bash)",
+                        "Completion in this bash."},
+                       {"foretell completion fish > "
+                        "~/.config/fish/completions/foretell.fish",
+                        "Completion in every fish from now on."}},
+          .run = RunCompletion};
+}
+
+CommandRow SchemaCommand() {
+  return {.name = "schema",
+          .summary = "print the JSON schema of a command's answer",
+          .description =
+              "Prints the JSON Schema (2020-12) of what the command prints "
+              "with --json. `errors` names what every command prints where "
+              "the input cannot be read.",
+          .arguments = {{.name = "COMMAND",
+                         .doc = "The command, or `errors`.",
+                         .completion = Completion::kCommand}},
+          .examples = {{"foretell schema model",
+                        "What `foretell model --json` prints."}},
+          .run = RunSchema};
+}
+
+CommandRow HelpCommand() {
+  return {.name = "help",
+          .summary = "say how a command is used",
+          .description =
+              "Prints what --help prints: of the command, or of the program "
+              "where none is named.",
+          .arguments = {{.name = "COMMAND",
+                         .doc = "The command.",
+                         .optional = true,
+                         .completion = Completion::kCommand}},
+          .examples = {{"foretell help model",
+                        "Arguments, options and examples of `model`."}},
+          .run = RunHelp};
+}
+
+CommandRow CompleteIdsCommand() {
+  return {.name = "complete-ids",
+          .summary = "list the model ids that begin so, for the shells",
+          .description = "Called by the completion scripts.",
+          .arguments = {{.name = "PREFIX",
+                         .doc = "How the ids begin; all of them where absent.",
+                         .optional = true}},
+          .run = RunCompleteIds,
+          .hidden = true};
+}
+
+}  // namespace
+
+const CommandTable& Commands() {
+  static const CommandTable table = {
+      .program = "foretell",
+      .version = kVersion,
+      .summary = "tells what a model needs before it takes a GPU",
+      .description =
+          "Answers from a model's configuration alone, without running it: "
+          "the step is compiled into the operations that the framework would "
+          "execute, and every figure says whether it is exact, measured, "
+          "estimated or unknown.\n\n"
+          "The exit status is 0 where nothing blocks, 1 where something "
+          "blocks or differs, 2 where the input cannot be read or the "
+          "command line is wrong, and 3 for a bug of Foretell.",
+      .global_options = GlobalOptions(),
+      .commands = {ModelCommand(), ModelsCommand(), VerifyCommand(),
+                   GraphCommand(), CompletionCommand(), SchemaCommand(),
+                   HelpCommand(), CompleteIdsCommand()}};
+  return table;
+}
+
+}  // namespace foretell

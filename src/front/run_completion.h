@@ -1,0 +1,13 @@
+// `foretell completion`: the completion script of a shell.
+#ifndef FORETELL_FRONT_RUN_COMPLETION_H_
+#define FORETELL_FRONT_RUN_COMPLETION_H_
+
+#include "front/invocation.h"
+
+namespace foretell {
+
+Outcome RunCompletion(const Invocation& invocation);
+
+}  // namespace foretell
+
+#endif  // FORETELL_FRONT_RUN_COMPLETION_H_

@@ -1,0 +1,13 @@
+// `foretell model`: what a model is made of.
+#ifndef FORETELL_FRONT_RUN_MODEL_H_
+#define FORETELL_FRONT_RUN_MODEL_H_
+
+#include "front/invocation.h"
+
+namespace foretell {
+
+Outcome RunModel(const Invocation& invocation);
+
+}  // namespace foretell
+
+#endif  // FORETELL_FRONT_RUN_MODEL_H_

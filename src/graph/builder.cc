@@ -1,0 +1,249 @@
+#include "graph/builder.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "base/checked.h"
+#include "graph/ops/views.h"
+#include "graph/strides.h"
+
+namespace foretell {
+namespace {
+
+// No operation of the table gives more outputs than this.
+constexpr size_t kMostOutputs = 16;
+
+}  // namespace
+
+Tensor::Tensor(Builder* builder, ValueId id) : builder_(builder), id_(id) {
+  Hold();
+}
+Tensor::Tensor(const Tensor& other) : builder_(other.builder_), id_(other.id_) {
+  Hold();
+}
+Tensor::Tensor(Tensor&& other) noexcept
+    : builder_(std::exchange(other.builder_, nullptr)), id_(other.id_) {}
+
+Tensor& Tensor::operator=(const Tensor& other) {
+  other.Hold();  // before the release: self-assignment keeps its value
+  Release();
+  builder_ = other.builder_;
+  id_ = other.id_;
+  return *this;
+}
+
+Tensor& Tensor::operator=(Tensor&& other) noexcept {
+  if (this == &other) return *this;
+  Release();
+  builder_ = std::exchange(other.builder_, nullptr);
+  id_ = other.id_;
+  return *this;
+}
+
+Tensor::~Tensor() { Release(); }
+
+void Tensor::Hold() const {
+  if (builder_ != nullptr) builder_->Hold(id_);
+}
+
+void Tensor::Release() const {
+  if (builder_ != nullptr) builder_->Release(id_);
+}
+
+Builder& Tensor::builder() const {
+  FORETELL_CHECK(builder_ != nullptr, "an empty tensor was used");
+  return *builder_;
+}
+
+const Shape& Tensor::shape() const { return builder().ValueOf(id_).shape; }
+
+int64_t Tensor::size(int axis) const {
+  const Shape& own = shape();
+  const int at = axis < 0 ? axis + own.rank() : axis;
+  if (at < 0 || at >= own.rank()) {
+    builder().Fail("a tensor of shape " + own.ToString() + " has no axis " +
+                   std::to_string(axis));
+    return 0;
+  }
+  return own[at];
+}
+
+DType Tensor::dtype() const { return builder().ValueOf(id_).dtype; }
+
+Scope::Scope(Builder& builder, RegionId region) : builder_(&builder) {
+  builder_->region_stack_.push_back(region);
+}
+
+Scope::~Scope() { builder_->region_stack_.pop_back(); }
+
+Builder::Builder(Graph& graph, DType dtype) : graph_(&graph), dtype_(dtype) {
+  FORETELL_CHECK(graph.regions.empty(), "a builder starts a new graph");
+  graph_->regions.push_back({RegionId{}, "", RegionKind::kModel});
+  region_stack_.push_back(root());
+}
+
+RegionId Builder::AddRegion(RegionId parent, std::string_view name,
+                            RegionKind kind) {
+  graph_->regions.push_back({parent, std::string(name), kind});
+  return RegionId{static_cast<uint32_t>(graph_->regions.size() - 1)};
+}
+
+StorageId Builder::NewStorage(StorageKind kind, const Shape& shape,
+                              DType dtype) {
+  const auto elements = shape.Elements();
+  const auto bytes =
+      elements ? CheckedMul(*elements, BytesOf(dtype)) : std::nullopt;
+  graph_->storages.push_back({kind, bytes.value_or(-1)});
+  return StorageId{static_cast<uint32_t>(graph_->storages.size() - 1)};
+}
+
+ValueId Builder::NewValue(const Shape& shape, const Shape& strides, DType dtype,
+                          StorageId storage) {
+  graph_->values.push_back({shape, strides, dtype, storage, false});
+  holds_.push_back(0);
+  return ValueId{static_cast<uint32_t>(graph_->values.size() - 1)};
+}
+
+ParameterId Builder::AddParameter(RegionId region, std::string_view name,
+                                  const Shape& shape) {
+  const StorageId storage = NewStorage(StorageKind::kParameter, shape, dtype_);
+  const ValueId value =
+      NewValue(shape, ContiguousStrides(shape), dtype_, storage);
+  graph_->values[value.index].requires_grad = true;
+  Parameter parameter;
+  parameter.region = region;
+  parameter.name = std::string(name);
+  parameter.value = value;
+  graph_->parameters.push_back(std::move(parameter));
+  return ParameterId{static_cast<uint32_t>(graph_->parameters.size() - 1)};
+}
+
+void Builder::Tie(ParameterId parameter, ParameterId target) {
+  // A chain of ties ends at the parameter that owns the storage.
+  while ((*graph_)[target].tied_to) target = *(*graph_)[target].tied_to;
+  if (parameter == target) return;
+  Parameter& tied = graph_->parameters[parameter.index];
+  tied.tied_to = target;
+  tied.value = (*graph_)[target].value;
+}
+
+void Builder::MarkExperts(ParameterId parameter, int64_t experts,
+                          int64_t per_token) {
+  graph_->parameters[parameter.index].experts = experts;
+  graph_->parameters[parameter.index].experts_per_token = per_token;
+}
+
+void Builder::AddBuffer(RegionId region, std::string_view name,
+                        const Shape& shape, DType dtype, bool persistent) {
+  const StorageId storage = NewStorage(StorageKind::kBuffer, shape, dtype);
+  const ValueId value =
+      NewValue(shape, ContiguousStrides(shape), dtype, storage);
+  graph_->buffers.push_back({region, std::string(name), value, persistent});
+}
+
+Tensor Builder::Read(ParameterId parameter) {
+  return Tensor(this, (*graph_)[parameter].value);
+}
+
+Tensor Builder::Read(ValueId value) { return Tensor(this, value); }
+
+Tensor Builder::Input(const Shape& shape, DType dtype) {
+  const StorageId storage = NewStorage(StorageKind::kInput, shape, dtype);
+  const ValueId value =
+      NewValue(shape, ContiguousStrides(shape), dtype, storage);
+  graph_->inputs.push_back(value);
+  return Tensor(this, value);
+}
+
+void Builder::Output(const Tensor& tensor) {
+  graph_->outputs.push_back(tensor.id());
+  Hold(tensor.id());  // the caller's own name, never released here
+}
+
+void Builder::Fail(const std::string& reason) {
+  if (!failure_.empty()) return;
+  const std::string path = graph_->PathOf(current_region());
+  failure_ = path.empty() ? reason : path + ": " + reason;
+}
+
+Tensor Builder::Emit(const OperationRow& row,
+                     std::initializer_list<Tensor> inputs,
+                     std::initializer_list<Attribute> attributes) {
+  std::vector<Tensor> outputs =
+      EmitMany(row, std::span(inputs.begin(), inputs.size()),
+               std::span(attributes.begin(), attributes.size()));
+  return std::move(outputs.front());
+}
+
+std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
+                                      std::span<const Tensor> inputs,
+                                      std::span<const Attribute> attributes) {
+  std::vector<const Value*> values;
+  values.reserve(inputs.size());
+  bool requires_grad = false;
+  for (const Tensor& input : inputs) {
+    const Value& value = ValueOf(input.id());
+    values.push_back(&value);
+    requires_grad = requires_grad || value.requires_grad;
+  }
+  std::vector<OperationOutput> outputs;
+  if (failure_.empty()) {
+    const std::string reason =
+        row.infer(OperationArguments(values, attributes), outputs);
+    if (!reason.empty()) Fail(std::string(row.name) + ": " + reason);
+  }
+  if (!failure_.empty()) {
+    if (!poison_.valid()) {
+      poison_ = NewValue({}, {}, dtype_,
+                         NewStorage(StorageKind::kActivation, {}, dtype_));
+    }
+    // As many as any operation gives: the caller takes what it names.
+    return std::vector<Tensor>(kMostOutputs, Tensor(this, poison_));
+  }
+  Operation operation;
+  operation.row = &row;
+  operation.region = current_region();
+  operation.first_operand = static_cast<uint32_t>(graph_->operands.size());
+  operation.input_count = static_cast<uint32_t>(inputs.size());
+  operation.output_count = static_cast<uint32_t>(outputs.size());
+  operation.first_attribute = static_cast<uint32_t>(graph_->attributes.size());
+  operation.attribute_count = static_cast<uint32_t>(attributes.size());
+  for (const Tensor& input : inputs) graph_->operands.push_back(input.id());
+  graph_->attributes.insert(graph_->attributes.end(), attributes.begin(),
+                            attributes.end());
+  std::vector<Tensor> tensors;
+  for (const OperationOutput& output : outputs) {
+    const StorageId storage =
+        output.shares >= 0
+            ? ValueOf(inputs[static_cast<size_t>(output.shares)].id()).storage
+            : NewStorage(StorageKind::kActivation, output.shape, output.dtype);
+    const ValueId id =
+        NewValue(output.shape, output.strides, output.dtype, storage);
+    graph_->values[id.index].requires_grad =
+        requires_grad && Describe(output.dtype).is_floating;
+    graph_->operands.push_back(id);
+    tensors.push_back(Tensor(this, id));
+  }
+  graph_->steps.push_back({Step::Kind::kOperation,
+                           static_cast<uint32_t>(graph_->operations.size())});
+  graph_->operations.push_back(operation);
+  if (row.keeps_output >= 0) {
+    const Tensor& kept = tensors[static_cast<size_t>(row.keeps_output)];
+    // Autograd holds this view; no name does, so nothing drops it here.
+    if (ValueOf(kept.id()).requires_grad) Hold(Detach(kept).id());
+  }
+  return tensors;
+}
+
+void Builder::Hold(ValueId id) { ++holds_[id.index]; }
+
+void Builder::Release(ValueId id) {
+  if (--holds_[id.index] > 0) return;
+  const StorageKind kind =
+      graph_->storages[graph_->values[id.index].storage.index].kind;
+  // Parameters and buffers are held by their module, inputs by the caller.
+  if (kind != StorageKind::kActivation || id == poison_) return;
+  graph_->steps.push_back({Step::Kind::kDrop, id.index});
+}
+
+}  // namespace foretell

@@ -1,0 +1,133 @@
+// Writes a graph as a model's source executes: `Builder`, `Tensor`, `Scope`.
+//
+// A `Tensor` is a Python name: copying it holds the value once more, and when
+// the last copy goes (a variable is reassigned or leaves its scope) the builder
+// writes a `drop`. Family code therefore keeps what its PyTorch source keeps.
+// A `Scope` is the module whose forward is running.
+//
+// Operations never throw on sizes that do not go together: the first such
+// place is kept as `failure()`, later operations give empty tensors, and the
+// caller drops the graph.
+//
+//   Builder builder(graph, DType::kBFloat16);
+//   const Tensor x = builder.Input("input_ids", {1, 64}, DType::kInt64);
+#ifndef FORETELL_GRAPH_BUILDER_H_
+#define FORETELL_GRAPH_BUILDER_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/operation_row.h"
+
+namespace foretell {
+
+class Builder;
+
+// A name that holds a value. Empty (default-constructed) is Python's None.
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(const Tensor& other);
+  Tensor(Tensor&& other) noexcept;
+  Tensor& operator=(const Tensor& other);
+  Tensor& operator=(Tensor&& other) noexcept;
+  ~Tensor();
+
+  bool empty() const { return builder_ == nullptr; }
+  ValueId id() const { return id_; }
+  Builder& builder() const;
+
+  // The value's shape and dtype; rank 0 where the graph has failed.
+  const Shape& shape() const;
+  int64_t size(int axis) const;  // 0 where the graph has failed
+  DType dtype() const;
+
+ private:
+  friend class Builder;
+  Tensor(Builder* builder, ValueId id);
+  void Hold() const;
+  void Release() const;
+
+  Builder* builder_ = nullptr;
+  ValueId id_;
+};
+
+// Enters a region for as long as it lives.
+class Scope {
+ public:
+  Scope(Builder& builder, RegionId region);
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  Builder* builder_;
+};
+
+class Builder {
+ public:
+  // `dtype` is that of the parameters. `graph` must outlive the builder.
+  Builder(Graph& graph, DType dtype);
+
+  Graph& graph() { return *graph_; }
+  DType dtype() const { return dtype_; }
+  RegionId root() const { return RegionId{0}; }
+
+  RegionId AddRegion(RegionId parent, std::string_view name, RegionKind kind);
+  RegionId current_region() const { return region_stack_.back(); }
+
+  // A parameter of `region`, in the builder's dtype.
+  ParameterId AddParameter(RegionId region, std::string_view name,
+                           const Shape& shape);
+  // `parameter` becomes another name for `target`'s storage.
+  void Tie(ParameterId parameter, ParameterId target);
+  // Says that one of `experts` slices in `per_token` serves a token.
+  void MarkExperts(ParameterId parameter, int64_t experts, int64_t per_token);
+  void AddBuffer(RegionId region, std::string_view name, const Shape& shape,
+                 DType dtype, bool persistent);
+
+  Tensor Read(ParameterId parameter);
+  Tensor Read(ValueId value);
+  Tensor Input(const Shape& shape, DType dtype);
+  void Output(const Tensor& tensor);
+
+  // The general form; graph/ops has a function per operation.
+  Tensor Emit(const OperationRow& row, std::initializer_list<Tensor> inputs,
+              std::initializer_list<Attribute> attributes = {});
+  std::vector<Tensor> EmitMany(const OperationRow& row,
+                               std::span<const Tensor> inputs,
+                               std::span<const Attribute> attributes);
+
+  // "model.layers.0.self_attn: aten.mm.default: [1, 3] and [4, 5]"; empty
+  // while all sizes go together.
+  const std::string& failure() const { return failure_; }
+  // Keeps the first reason.
+  void Fail(const std::string& reason);
+
+  const Value& ValueOf(ValueId id) const { return (*graph_)[id]; }
+
+ private:
+  friend class Tensor;
+  friend class Scope;
+  ValueId NewValue(const Shape& shape, const Shape& strides, DType dtype,
+                   StorageId storage);
+  StorageId NewStorage(StorageKind kind, const Shape& shape, DType dtype);
+  void Hold(ValueId id);
+  void Release(ValueId id);
+
+  Graph* graph_;
+  DType dtype_;
+  std::vector<RegionId> region_stack_;
+  std::vector<int32_t> holds_;  // names per value; parameters are never dropped
+  std::string failure_;
+  ValueId poison_;  // stands for values that cannot exist
+};
+
+}  // namespace foretell
+
+#endif  // FORETELL_GRAPH_BUILDER_H_

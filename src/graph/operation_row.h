@@ -1,0 +1,75 @@
+// One row of the table of operations: what an operation is called, what it
+// does, and what its outputs and FLOPs follow from.
+//
+// Rows stand in graph/ops/<kind>.cc, a function per operation beside each in
+// graph/ops/<kind>.h, so that family code reads like its PyTorch source.
+// A new operation is one new row with its recorded cases.
+#ifndef FORETELL_GRAPH_OPERATION_ROW_H_
+#define FORETELL_GRAPH_OPERATION_ROW_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/shape.h"
+#include "graph/graph.h"
+
+namespace foretell {
+
+struct OperationOutput {
+  Shape shape;
+  Shape strides;
+  DType dtype = DType::kFloat32;
+  int shares = -1;  // index of the input whose storage it shares; -1: its own
+};
+
+// What an inference function sees of an operation: inputs and attributes.
+class OperationArguments {
+ public:
+  OperationArguments(std::span<const Value* const> inputs,
+                     std::span<const Attribute> attributes)
+      : inputs_(inputs), attributes_(attributes) {}
+
+  size_t input_count() const { return inputs_.size(); }
+  const Value& input(size_t index) const;
+  int64_t Integer(size_t index) const;
+  bool Flag(size_t index) const;
+  DType Type(size_t index) const;
+  const Shape& Sizes(size_t index) const;
+
+ private:
+  std::span<const Value* const> inputs_;
+  std::span<const Attribute> attributes_;
+};
+
+// Fills the outputs. A non-empty result says why the inputs do not go
+// together; the builder then refuses the model.
+using InferOutputs = std::string (*)(const OperationArguments& arguments,
+                                     std::vector<OperationOutput>& outputs);
+
+// FLOPs as torch.utils.flop_counter counts them (a multiply-add is two);
+// nothing past 2^63 - 1.
+using CountFlops = std::optional<int64_t> (*)(std::span<const Value> inputs,
+                                              std::span<const Value> outputs);
+
+struct OperationRow {
+  std::string_view name;  // PyTorch's: "aten.mm.default"
+  std::string_view doc;   // one sentence, shapes included
+  InferOutputs infer = nullptr;
+  CountFlops flops = nullptr;  // null where the counter registers nothing
+  // Its backward reads its own output number `keeps_output`: autograd then
+  // keeps a detached view, which shows as `aten.detach` right after it.
+  int keeps_output = -1;
+};
+
+// The whole table, by name.
+std::span<const OperationRow* const> AllOperations();
+const OperationRow* FindOperation(std::string_view name);
+
+}  // namespace foretell
+
+#endif  // FORETELL_GRAPH_OPERATION_ROW_H_

@@ -1,0 +1,84 @@
+#include "graph/ops/activations.h"
+
+#include <array>
+#include <vector>
+
+#include "graph/strides.h"
+
+namespace foretell {
+namespace {
+
+std::string InferLike(const OperationArguments& args,
+                      std::vector<OperationOutput>& outputs) {
+  const Value& x = args.input(0);
+  const Value* const inputs[] = {&x};
+  outputs.push_back({x.shape, ElementwiseStrides(inputs, x.shape), x.dtype});
+  return "";
+}
+
+constexpr OperationRow kGelu = {"aten.gelu.default",
+                                "x times the normal distribution's Phi(x).",
+                                InferLike};
+constexpr OperationRow kRelu = {
+    "aten.relu.default", "x where positive, else zero.", InferLike, nullptr, 0};
+constexpr OperationRow kHardtanh = {"aten.hardtanh.default",
+                                    "x between two numbers; relu6.", InferLike};
+constexpr OperationRow kLeakyRelu = {
+    "aten.leaky_relu.default", "x, scaled down where negative.", InferLike};
+constexpr OperationRow kHardSwish = {"aten.hardswish.default",
+                                     "x relu6(x + 3) / 6.", InferLike};
+constexpr OperationRow kMish = {"aten.mish.default", "x tanh(softplus(x)).",
+                                InferLike};
+constexpr OperationRow kSoftplus = {"aten.softplus.default", "log(1 + exp(x)).",
+                                    InferLike};
+constexpr OperationRow kTanh = {"aten.tanh.default", "tanh(x).", InferLike,
+                                nullptr, 0};
+constexpr OperationRow kSigmoid = {"aten.sigmoid.default", "1 / (1 + exp(-x)).",
+                                   InferLike, nullptr, 0};
+constexpr OperationRow kErf = {"aten.erf.default", "The error function.",
+                               InferLike};
+constexpr OperationRow kSqrt = {"aten.sqrt.default", "The square root.",
+                                InferLike, nullptr, 0};
+constexpr OperationRow kClamp = {"aten.clamp.default", "x between two numbers.",
+                                 InferLike};
+constexpr OperationRow kPrelu = {"aten._prelu_kernel.default",
+                                 "x, scaled by a weight where negative.",
+                                 InferLike};
+
+constexpr std::array kRows = {
+    &kGelu, &kRelu,    &kHardtanh, &kLeakyRelu, &kHardSwish, &kMish, &kSoftplus,
+    &kTanh, &kSigmoid, &kErf,      &kSqrt,      &kClamp,     &kPrelu};
+
+Tensor Unary(const OperationRow& row, const Tensor& x) {
+  return x.builder().Emit(row, {x});
+}
+
+}  // namespace
+
+std::span<const OperationRow* const> ActivationOperations() { return kRows; }
+
+// The flag says which form: the tanh approximation.
+Tensor Gelu(const Tensor& x) { return x.builder().Emit(kGelu, {x}, {false}); }
+Tensor GeluTanh(const Tensor& x) {
+  return x.builder().Emit(kGelu, {x}, {true});
+}
+Tensor Relu(const Tensor& x) { return Unary(kRelu, x); }
+Tensor Relu6(const Tensor& x) {
+  return x.builder().Emit(kHardtanh, {x}, {0.0, 6.0});
+}
+Tensor LeakyRelu(const Tensor& x) { return Unary(kLeakyRelu, x); }
+Tensor HardSwish(const Tensor& x) { return Unary(kHardSwish, x); }
+Tensor Mish(const Tensor& x) { return Unary(kMish, x); }
+Tensor Softplus(const Tensor& x) { return Unary(kSoftplus, x); }
+Tensor Tanh(const Tensor& x) { return Unary(kTanh, x); }
+Tensor Sigmoid(const Tensor& x) { return Unary(kSigmoid, x); }
+Tensor Erf(const Tensor& x) { return Unary(kErf, x); }
+Tensor Sqrt(const Tensor& x) { return Unary(kSqrt, x); }
+Tensor Clamp(const Tensor& x, double least, double most) {
+  return x.builder().Emit(kClamp, {x}, {least, most});
+}
+Tensor PreluKernel(const Tensor& x, const Tensor& weight) {
+  return x.builder().Emit(kPrelu, {x, weight});
+}
+
+}  // namespace foretell

@@ -1,0 +1,34 @@
+// Fused scaled-dot-product attention, by kernel.
+//
+// Which kernel sdpa picks, and the layout of its result: torch 2.15,
+// aten/src/ATen/native/transformers/cuda/sdp_utils.cpp and attention.cu.
+// FLOPs: torch/utils/flop_counter.py (sdpa_flop_count): causality is not
+// halved.
+#ifndef FORETELL_GRAPH_OPS_ATTENTION_H_
+#define FORETELL_GRAPH_OPS_ATTENTION_H_
+
+#include <span>
+#include <vector>
+
+#include "graph/builder.h"
+#include "graph/operation_row.h"
+
+namespace foretell {
+
+std::span<const OperationRow* const> AttentionOperations();
+
+// query [b, h, s, d], key and value [b, h_kv, t, d] -> [b, h, s, d_v].
+// `bias` may be empty. `keeps` says that a backward will follow.
+Tensor CudnnAttention(const Tensor& query, const Tensor& key,
+                      const Tensor& value, const Tensor& bias, bool keeps,
+                      double dropout, bool causal, double scale);
+Tensor EfficientAttention(const Tensor& query, const Tensor& key,
+                          const Tensor& value, const Tensor& bias, bool keeps,
+                          double dropout, bool causal, double scale);
+Tensor FlashAttention(const Tensor& query, const Tensor& key,
+                      const Tensor& value, double dropout, bool causal,
+                      double scale);
+
+}  // namespace foretell
+
+#endif  // FORETELL_GRAPH_OPS_ATTENTION_H_

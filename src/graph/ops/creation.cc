@@ -1,0 +1,99 @@
+#include "graph/ops/creation.h"
+
+#include <array>
+
+#include "graph/strides.h"
+
+namespace foretell {
+namespace {
+
+using Outputs = std::vector<OperationOutput>;
+
+std::string InferCreation(const OperationArguments& args, Outputs& outputs) {
+  const Shape& shape = args.Sizes(0);
+  outputs.push_back({shape, ContiguousStrides(shape), args.Type(1), -1});
+  return "";
+}
+
+// Of the extents and layout of input 0.
+std::string InferLike(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const Value* const inputs[] = {&x};
+  outputs.push_back(
+      {x.shape, ElementwiseStrides(inputs, x.shape), args.Type(0), -1});
+  return "";
+}
+
+std::string InferNew(const OperationArguments& args, Outputs& outputs) {
+  const Shape& shape = args.Sizes(0);
+  outputs.push_back({shape, ContiguousStrides(shape), args.Type(1), -1});
+  return "";
+}
+
+std::string InferNothing(const OperationArguments& args, Outputs&) {
+  if (args.input(0).shape.Elements() == 1) return "";
+  return args.input(0).shape.ToString() + " is not one element";
+}
+
+constexpr OperationRow kArange = {
+    "aten.arange.default", "Whole numbers from zero: [end].", InferCreation};
+constexpr OperationRow kZeros = {"aten.zeros.default", "A tensor of zeros.",
+                                 InferCreation};
+constexpr OperationRow kEmpty = {"aten.empty.memory_format",
+                                 "A tensor with nothing written to it.",
+                                 InferCreation};
+constexpr OperationRow kNewZeros = {"aten.new_zeros.default",
+                                    "Zeros where x lives, of other extents.",
+                                    InferNew};
+constexpr OperationRow kZerosLike = {"aten.zeros_like.default",
+                                     "Zeros of the extents of x.", InferLike};
+constexpr OperationRow kFullLike = {
+    "aten.full_like.default", "A number at every element of the extents of x.",
+    InferLike};
+constexpr OperationRow kScalarTensor = {"aten.scalar_tensor.default",
+                                        "One number: [].", InferCreation};
+constexpr OperationRow kLocalScalar = {
+    "aten._local_scalar_dense.default",
+    "One element read by Python; gives no tensor.", InferNothing};
+
+constexpr std::array kRows = {&kArange,      &kZeros,   &kScalarTensor,
+                              &kLocalScalar, &kEmpty,   &kNewZeros,
+                              &kZerosLike,   &kFullLike};
+
+}  // namespace
+
+std::span<const OperationRow* const> CreationOperations() { return kRows; }
+
+Tensor Arange(Builder& builder, int64_t end, DType dtype) {
+  return builder.Emit(kArange, {}, {Shape{end}, dtype});
+}
+
+Tensor Zeros(Builder& builder, const Shape& shape, DType dtype) {
+  return builder.Emit(kZeros, {}, {shape, dtype});
+}
+
+Tensor ScalarTensor(Builder& builder, double value, DType dtype) {
+  return builder.Emit(kScalarTensor, {}, {Shape{}, dtype, value});
+}
+
+Tensor Empty(Builder& builder, const Shape& shape, DType dtype) {
+  return builder.Emit(kEmpty, {}, {shape, dtype});
+}
+
+Tensor NewZeros(const Tensor& x, const Shape& shape) {
+  return x.builder().Emit(kNewZeros, {x}, {shape, x.dtype()});
+}
+
+Tensor ZerosLike(const Tensor& x) {
+  return x.builder().Emit(kZerosLike, {x}, {x.dtype()});
+}
+
+Tensor FullLike(const Tensor& x, double value, DType dtype) {
+  return x.builder().Emit(kFullLike, {x}, {dtype, value});
+}
+
+void LocalScalar(const Tensor& x) {
+  x.builder().EmitMany(kLocalScalar, std::span(&x, 1), {});
+}
+
+}  // namespace foretell

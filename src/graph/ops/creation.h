@@ -1,0 +1,30 @@
+// Operations that make a tensor from numbers, or read one as a number.
+//
+// Source of the rules: torch 2.15, aten/src/ATen/native/TensorFactories.cpp.
+#ifndef FORETELL_GRAPH_OPS_CREATION_H_
+#define FORETELL_GRAPH_OPS_CREATION_H_
+
+#include <span>
+#include <vector>
+
+#include "graph/builder.h"
+#include "graph/operation_row.h"
+
+namespace foretell {
+
+std::span<const OperationRow* const> CreationOperations();
+
+Tensor Arange(Builder& builder, int64_t end,
+              DType dtype = DType::kInt64);  // [end]
+Tensor Zeros(Builder& builder, const Shape& shape, DType dtype);
+Tensor ScalarTensor(Builder& builder, double value, DType dtype);  // []
+Tensor Empty(Builder& builder, const Shape& shape, DType dtype);
+Tensor NewZeros(const Tensor& x, const Shape& shape);  // in the dtype of x
+Tensor ZerosLike(const Tensor& x);
+Tensor FullLike(const Tensor& x, double value, DType dtype);
+// Python reads the element (bool(), item()); gives no tensor.
+void LocalScalar(const Tensor& x);
+
+}  // namespace foretell
+
+#endif  // FORETELL_GRAPH_OPS_CREATION_H_

@@ -1,0 +1,27 @@
+// Operations that give a result together with what its backward needs: dropout
+// with its mask, layer normalisation with its statistics.
+//
+// Source of the rules: torch 2.15, aten/src/ATen/native/cuda/Dropout.cu
+// (native_dropout), layer_norm_kernel.cu (layer_norm_cuda).
+#ifndef FORETELL_GRAPH_OPS_FUSED_H_
+#define FORETELL_GRAPH_OPS_FUSED_H_
+
+#include <span>
+
+#include "graph/builder.h"
+#include "graph/operation_row.h"
+
+namespace foretell {
+
+std::span<const OperationRow* const> FusedOperations();
+
+// x with elements set to zero; the mask is bool, of the shape of x.
+Tensor NativeDropout(const Tensor& x, double probability);
+// x [..., width] normalised over its last axis; mean and reciprocal deviation
+// are [..., 1] float32.
+Tensor NativeLayerNorm(const Tensor& x, const Tensor& weight,
+                       const Tensor& bias, double epsilon);
+
+}  // namespace foretell
+
+#endif  // FORETELL_GRAPH_OPS_FUSED_H_

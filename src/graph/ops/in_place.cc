@@ -1,0 +1,52 @@
+#include "graph/ops/in_place.h"
+
+#include <array>
+#include <vector>
+
+#include "graph/strides.h"
+
+namespace foretell {
+namespace {
+
+std::string InferInPlace(const OperationArguments& args,
+                         std::vector<OperationOutput>& outputs) {
+  const Value& target = args.input(0);
+  for (size_t i = 1; i < args.input_count(); ++i) {
+    const Shape& other = args.input(i).shape;
+    if (BroadcastShapes(target.shape, other) != target.shape) {
+      return other.ToString() + " does not go into " + target.shape.ToString();
+    }
+  }
+  outputs.push_back({target.shape, target.strides, target.dtype, 0});
+  return "";
+}
+
+constexpr OperationRow kAdd = {"aten.add_.Tensor", "x += y.", InferInPlace};
+constexpr OperationRow kCopy = {
+    "aten.copy_.default", "y written over the elements of x.", InferInPlace};
+constexpr OperationRow kFill = {
+    "aten.fill_.Scalar", "A number written over all elements.", InferInPlace};
+constexpr OperationRow kMaskedFill = {
+    "aten.masked_fill_.Scalar",
+    "A number written where a mask of the same extents is true.", InferInPlace};
+
+constexpr std::array kRows = {&kAdd, &kCopy, &kFill, &kMaskedFill};
+
+}  // namespace
+
+std::span<const OperationRow* const> InPlaceOperations() { return kRows; }
+
+Tensor AddInto(const Tensor& target, const Tensor& other) {
+  return target.builder().Emit(kAdd, {target, other});
+}
+Tensor CopyInto(const Tensor& target, const Tensor& source) {
+  return target.builder().Emit(kCopy, {target, source});
+}
+Tensor FillWith(const Tensor& target, double value) {
+  return target.builder().Emit(kFill, {target}, {value});
+}
+Tensor FillWhere(const Tensor& target, const Tensor& mask, double value) {
+  return target.builder().Emit(kMaskedFill, {target, mask}, {value});
+}
+
+}  // namespace foretell

@@ -1,0 +1,137 @@
+#include "graph/ops/indexing.h"
+
+#include <array>
+
+#include "base/checked.h"
+#include "graph/strides.h"
+
+namespace foretell {
+namespace {
+
+using Outputs = std::vector<OperationOutput>;
+
+std::string InferEmbedding(const OperationArguments& args, Outputs& outputs) {
+  const Value& weight = args.input(0);
+  const Value& indices = args.input(1);
+  if (weight.shape.rank() != 2) return weight.shape.ToString() + " is no table";
+  Shape shape = indices.shape;
+  shape.Append(weight.shape[1]);
+  outputs.push_back({shape, ContiguousStrides(shape), weight.dtype, -1});
+  return "";
+}
+
+std::string InferCat(const OperationArguments& args, Outputs& outputs) {
+  Shape shape = args.input(0).shape;
+  const int rank = shape.rank();
+  const auto axis = static_cast<int>(args.Integer(0));
+  if (axis < -rank || axis >= rank) return "no such axis to join along";
+  const int along = axis < 0 ? axis + rank : axis;
+  std::optional<int64_t> total = 0;
+  for (size_t i = 0; i < args.input_count(); ++i) {
+    const Value& part = args.input(i);
+    if (part.shape.rank() != rank) return "parts of different rank";
+    for (int other = 0; other < rank; ++other) {
+      if (other == along || part.shape[other] == shape[other]) continue;
+      return shape.ToString() + " and " + part.shape.ToString() +
+             " do not join";
+    }
+    total = CheckedAdd(*total, part.shape[along]);
+    if (!total) return "the joined extent passes 2^63 - 1";
+  }
+  shape.Set(along, *total);
+  outputs.push_back({shape, ContiguousStrides(shape), args.input(0).dtype, -1});
+  return "";
+}
+
+std::string InferPad(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  if (x.shape.rank() == 0) return "padding of a scalar";
+  Shape shape = x.shape;
+  shape.Set(-1, shape[-1] + args.Sizes(0)[0] + args.Sizes(0)[1]);
+  outputs.push_back({shape, ContiguousStrides(shape), x.dtype, -1});
+  return "";
+}
+
+std::string InferGather(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const Value& index = args.input(1);
+  const int rank = x.shape.rank();
+  const auto axis = static_cast<int>(args.Integer(0));
+  const bool fits = index.shape.rank() == rank && axis >= -rank && axis < rank;
+  if (!fits) {
+    return index.shape.ToString() + " does not gather from " +
+           x.shape.ToString();
+  }
+  outputs.push_back({index.shape, ContiguousStrides(index.shape), x.dtype, -1});
+  return "";
+}
+
+std::string InferIndex(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const int count = static_cast<int>(args.input_count()) - 1;
+  if (count > x.shape.rank()) return "more indices than axes";
+  Shape shape = count > 0 ? args.input(1).shape : Shape();
+  for (int i = 1; i <= count; ++i) {
+    const Shape& index = args.input(static_cast<size_t>(i)).shape;
+    const auto joined = BroadcastShapes(shape, index);
+    if (!joined) {
+      return shape.ToString() + " and " + index.ToString() +
+             " do not broadcast";
+    }
+    shape = *joined;
+  }
+  for (int axis = count; axis < x.shape.rank(); ++axis) {
+    shape.Append(x.shape[axis]);
+  }
+  outputs.push_back({shape, ContiguousStrides(shape), x.dtype, -1});
+  return "";
+}
+
+constexpr OperationRow kIndex = {
+    "aten.index.Tensor",
+    "x at whole numbers, one tensor of them for each leading axis.",
+    InferIndex};
+constexpr OperationRow kGather = {
+    "aten.gather.default",
+    "Elements along an axis by an index of the same rank: its extents.",
+    InferGather};
+constexpr OperationRow kEmbedding = {
+    "aten.embedding.default",
+    "Rows of a table [rows, width] by indices [...]: [..., width].",
+    InferEmbedding};
+constexpr OperationRow kCat = {"aten.cat.default",
+                               "Tensors joined along an axis.", InferCat};
+constexpr OperationRow kPad = {"aten.constant_pad_nd.default",
+                               "The last axis grown by a constant.", InferPad};
+
+constexpr std::array kRows = {&kEmbedding, &kCat, &kPad, &kGather, &kIndex};
+
+}  // namespace
+
+std::span<const OperationRow* const> IndexingOperations() { return kRows; }
+
+Tensor EmbeddingOp(const Tensor& weight, const Tensor& indices) {
+  return weight.builder().Emit(kEmbedding, {weight, indices});
+}
+
+Tensor Gather(const Tensor& x, int axis, const Tensor& index) {
+  return x.builder().Emit(kGather, {x, index}, {int64_t{axis}});
+}
+
+Tensor Index(const Tensor& x, std::span<const Tensor> indices) {
+  std::vector<Tensor> inputs = {x};
+  inputs.insert(inputs.end(), indices.begin(), indices.end());
+  return x.builder().EmitMany(kIndex, inputs, {})[0];
+}
+
+Tensor Cat(std::span<const Tensor> parts, int axis) {
+  const Attribute attributes[] = {int64_t{axis}};
+  return parts[0].builder().EmitMany(kCat, parts, attributes)[0];
+}
+
+Tensor ConstantPad(const Tensor& x, int64_t before, int64_t after,
+                   double value) {
+  return x.builder().Emit(kPad, {x}, {Shape{before, after}, value});
+}
+
+}  // namespace foretell

@@ -1,0 +1,31 @@
+// Operations that gather, join and pad by position.
+//
+// Source of the rules: torch 2.15, aten/src/ATen/native/Embedding.cpp,
+// TensorShape.cpp, PadNd.cpp.
+#ifndef FORETELL_GRAPH_OPS_INDEXING_H_
+#define FORETELL_GRAPH_OPS_INDEXING_H_
+
+#include <span>
+#include <vector>
+
+#include "graph/builder.h"
+#include "graph/operation_row.h"
+
+namespace foretell {
+
+std::span<const OperationRow* const> IndexingOperations();
+
+// weight [rows, width], indices [...] -> [..., width]
+Tensor EmbeddingOp(const Tensor& weight, const Tensor& indices);
+// x along `axis` at `index`, which gives the extents.
+Tensor Gather(const Tensor& x, int axis, const Tensor& index);
+// x[a, b, …] with whole numbers for its leading axes.
+Tensor Index(const Tensor& x, std::span<const Tensor> indices);
+Tensor Cat(std::span<const Tensor> parts, int axis);
+// Pads the last axis by `before` and `after` elements.
+Tensor ConstantPad(const Tensor& x, int64_t before, int64_t after,
+                   double value);
+
+}  // namespace foretell
+
+#endif  // FORETELL_GRAPH_OPS_INDEXING_H_

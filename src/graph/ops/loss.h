@@ -1,0 +1,26 @@
+// Losses: over classes, and of numbers.
+//
+// Source of the rules: torch 2.15, aten/src/ATen/native/LossNLL.cpp, Loss.cpp.
+#ifndef FORETELL_GRAPH_OPS_LOSS_H_
+#define FORETELL_GRAPH_OPS_LOSS_H_
+
+#include <span>
+#include <vector>
+
+#include "graph/builder.h"
+#include "graph/operation_row.h"
+
+namespace foretell {
+
+std::span<const OperationRow* const> LossOperations();
+
+// x and targets of equal extents -> [].
+Tensor MseLoss(const Tensor& x, const Tensor& targets);
+// log_probabilities [n, classes], targets [n] -> [] ; the mean over targets
+// other than `ignored`.
+Tensor NllLoss(const Tensor& log_probabilities, const Tensor& targets,
+               int64_t ignored);
+
+}  // namespace foretell
+
+#endif  // FORETELL_GRAPH_OPS_LOSS_H_

@@ -1,0 +1,114 @@
+#include "graph/ops/matmul.h"
+
+#include <array>
+
+#include "base/checked.h"
+#include "graph/strides.h"
+
+namespace foretell {
+namespace {
+
+using Outputs = std::vector<OperationOutput>;
+
+std::string Disagree(const Value& a, const Value& b) {
+  return a.shape.ToString() + " and " + b.shape.ToString() + " do not multiply";
+}
+
+// `a` and `b` are the places of the two factors among the inputs.
+std::string Product(const OperationArguments& args, size_t a_at, size_t b_at,
+                    int rank, Outputs& outputs) {
+  const Value& a = args.input(a_at);
+  const Value& b = args.input(b_at);
+  if (a.shape.rank() != rank || b.shape.rank() != rank ||
+      a.shape[-1] != b.shape[-2] || a.dtype != b.dtype ||
+      (rank == 3 && a.shape[0] != b.shape[0])) {
+    return Disagree(a, b);
+  }
+  Shape shape = a.shape;
+  shape.Set(-1, b.shape[-1]);
+  outputs.push_back({shape, ContiguousStrides(shape), a.dtype, -1});
+  return "";
+}
+
+std::string InferMm(const OperationArguments& args, Outputs& outputs) {
+  return Product(args, 0, 1, 2, outputs);
+}
+
+std::string AddedProduct(const OperationArguments& args, int rank,
+                         Outputs& outputs) {
+  const std::string reason = Product(args, 1, 2, rank, outputs);
+  if (!reason.empty()) return reason;
+  const Shape& bias = args.input(0).shape;
+  const auto joined = BroadcastShapes(bias, outputs[0].shape);
+  if (!joined || !(*joined == outputs[0].shape)) {
+    return "a bias of " + bias.ToString() + " does not fit " +
+           outputs[0].shape.ToString();
+  }
+  return "";
+}
+
+std::string InferAddmm(const OperationArguments& args, Outputs& outputs) {
+  return AddedProduct(args, 2, outputs);
+}
+
+std::string InferBaddbmm(const OperationArguments& args, Outputs& outputs) {
+  return AddedProduct(args, 3, outputs);
+}
+
+std::string InferBmm(const OperationArguments& args, Outputs& outputs) {
+  return Product(args, 0, 1, 3, outputs);
+}
+
+// 2 x (elements of the result) x (the contracted extent).
+std::optional<int64_t> ProductFlops(const Value& a, const Value& out) {
+  const auto elements = out.shape.Elements();
+  const auto products =
+      elements ? CheckedMul(*elements, a.shape[-1]) : std::nullopt;
+  return products ? CheckedMul(*products, 2) : std::nullopt;
+}
+
+std::optional<int64_t> FlopsOfMm(std::span<const Value> in,
+                                 std::span<const Value> out) {
+  return ProductFlops(in[0], out[0]);
+}
+
+std::optional<int64_t> FlopsOfAddmm(std::span<const Value> in,
+                                    std::span<const Value> out) {
+  return ProductFlops(in[1], out[0]);
+}
+
+constexpr OperationRow kMm = {"aten.mm.default", "[m, k] x [k, n] -> [m, n].",
+                              InferMm, FlopsOfMm};
+constexpr OperationRow kAddmm = {"aten.addmm.default",
+                                 "A bias plus [m, k] x [k, n] -> [m, n].",
+                                 InferAddmm, FlopsOfAddmm};
+constexpr OperationRow kBaddbmm = {
+    "aten.baddbmm.default", "A tensor plus [b, m, k] x [b, k, n] -> [b, m, n].",
+    InferBaddbmm, FlopsOfAddmm};
+constexpr OperationRow kBmm = {"aten.bmm.default",
+                               "[b, m, k] x [b, k, n] -> [b, m, n].", InferBmm,
+                               FlopsOfMm};
+
+constexpr std::array kRows = {&kMm, &kAddmm, &kBmm, &kBaddbmm};
+
+}  // namespace
+
+std::span<const OperationRow* const> MatmulOperations() { return kRows; }
+
+Tensor Mm(const Tensor& a, const Tensor& b) {
+  return a.builder().Emit(kMm, {a, b});
+}
+
+Tensor Addmm(const Tensor& bias, const Tensor& a, const Tensor& b) {
+  return a.builder().Emit(kAddmm, {bias, a, b});
+}
+
+Tensor Baddbmm(const Tensor& bias, const Tensor& a, const Tensor& b) {
+  return a.builder().Emit(kBaddbmm, {bias, a, b});
+}
+
+Tensor Bmm(const Tensor& a, const Tensor& b) {
+  return a.builder().Emit(kBmm, {a, b});
+}
+
+}  // namespace foretell

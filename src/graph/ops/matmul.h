@@ -1,0 +1,29 @@
+// Matrix products.
+//
+// FLOPs: torch 2.15, torch/utils/flop_counter.py (mm_flop, addmm_flop,
+// bmm_flop): 2 m k n, a bias costs nothing.
+#ifndef FORETELL_GRAPH_OPS_MATMUL_H_
+#define FORETELL_GRAPH_OPS_MATMUL_H_
+
+#include <span>
+#include <vector>
+
+#include "graph/builder.h"
+#include "graph/operation_row.h"
+
+namespace foretell {
+
+std::span<const OperationRow* const> MatmulOperations();
+
+// [m, k] x [k, n] -> [m, n]
+Tensor Mm(const Tensor& a, const Tensor& b);
+// bias [n] or [m, n], plus the product.
+Tensor Addmm(const Tensor& bias, const Tensor& a, const Tensor& b);
+// bias [batch, m, n], plus the product of batches.
+Tensor Baddbmm(const Tensor& bias, const Tensor& a, const Tensor& b);
+// [batch, m, k] x [batch, k, n] -> [batch, m, n]
+Tensor Bmm(const Tensor& a, const Tensor& b);
+
+}  // namespace foretell
+
+#endif  // FORETELL_GRAPH_OPS_MATMUL_H_

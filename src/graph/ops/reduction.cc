@@ -1,0 +1,123 @@
+#include "graph/ops/reduction.h"
+
+#include <array>
+
+#include "graph/strides.h"
+
+namespace foretell {
+namespace {
+
+using Outputs = std::vector<OperationOutput>;
+
+std::string NoAxes(const Value& x) {
+  return x.shape.ToString() + " has no such axis";
+}
+
+bool HasAxis(const Value& x, int64_t axis) {
+  const int rank = x.shape.rank();
+  return axis >= -rank && axis < rank;
+}
+
+std::string InferMean(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const int64_t named = args.Sizes(0)[0];
+  if (!HasAxis(x, named)) return NoAxes(x);
+  const int rank = x.shape.rank();
+  const auto at = static_cast<int>(named < 0 ? named + rank : named);
+  Shape shape;
+  for (int axis = 0; axis < rank; ++axis) {
+    if (axis != at) shape.Append(x.shape[axis]);
+    if (axis == at && args.Flag(1)) shape.Append(1);
+  }
+  outputs.push_back({shape, ContiguousStrides(shape), x.dtype, -1});
+  return "";
+}
+
+std::string InferArgmax(const OperationArguments& args, Outputs& outputs) {
+  if (!HasAxis(args.input(0), args.Integer(0))) return NoAxes(args.input(0));
+  Shape shape = args.input(0).shape;
+  Shape kept;
+  const int rank = shape.rank();
+  const int64_t named = args.Integer(0);
+  for (int axis = 0; axis < rank; ++axis) {
+    if (axis != (named < 0 ? named + rank : named)) kept.Append(shape[axis]);
+  }
+  outputs.push_back({kept, ContiguousStrides(kept), DType::kInt64, -1});
+  return "";
+}
+
+std::string InferSoftmax(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  if (!HasAxis(x, args.Integer(0))) return NoAxes(x);
+  outputs.push_back({x.shape, ContiguousStrides(x.shape), x.dtype, -1});
+  return "";
+}
+
+std::string InferCumsum(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  if (!HasAxis(x, args.Integer(0))) return NoAxes(x);
+  const DType dtype = Describe(x.dtype).is_floating ? x.dtype : DType::kInt64;
+  outputs.push_back({x.shape, ContiguousStrides(x.shape), dtype, -1});
+  return "";
+}
+
+std::string InferAll(const OperationArguments&, Outputs& outputs) {
+  outputs.push_back({{}, {}, DType::kBool, -1});
+  return "";
+}
+
+constexpr OperationRow kMean = {
+    "aten.mean.dim", "The mean over an axis, which goes or stays as 1.",
+    InferMean};
+constexpr OperationRow kSoftmax = {"aten._softmax.default",
+                                   "Softmax along an axis.", InferSoftmax,
+                                   nullptr, 0};
+constexpr OperationRow kLogSoftmax = {"aten._log_softmax.default",
+                                      "The logarithm of softmax along an axis.",
+                                      InferSoftmax, nullptr, 0};
+constexpr OperationRow kCumsum = {"aten.cumsum.default",
+                                  "Running sums along an axis.", InferCumsum};
+constexpr OperationRow kArgmax = {
+    "aten.argmax.default",
+    "The index of the largest along an axis, which goes.", InferArgmax};
+constexpr OperationRow kAny = {"aten.any.default",
+                               "Whether some element is true: [].", InferAll};
+constexpr OperationRow kAll = {"aten.all.default",
+                               "Whether every element is true: [].", InferAll};
+
+constexpr std::array kRows = {&kMean, &kSoftmax, &kLogSoftmax, &kCumsum,
+                              &kAll,  &kArgmax,  &kAny};
+
+}  // namespace
+
+std::span<const OperationRow* const> ReductionOperations() { return kRows; }
+
+Tensor MeanLast(const Tensor& x) {
+  return x.builder().Emit(kMean, {x}, {Shape{-1}, true});
+}
+
+Tensor MeanOver(const Tensor& x, int axis) {
+  return x.builder().Emit(kMean, {x}, {Shape{axis}, false});
+}
+
+Tensor Argmax(const Tensor& x, int axis) {
+  return x.builder().Emit(kArgmax, {x}, {int64_t{axis}});
+}
+
+Tensor Any(const Tensor& x) { return x.builder().Emit(kAny, {x}); }
+
+Tensor SoftmaxOp(const Tensor& x, int axis) {
+  return x.builder().Emit(kSoftmax, {x}, {int64_t{axis}});
+}
+
+Tensor LogSoftmaxOp(const Tensor& x, int axis) {
+  return x.builder().Emit(kLogSoftmax, {x}, {int64_t{axis}});
+}
+
+Tensor Cumsum(const Tensor& x, int axis) {
+  return x.builder().Emit(kCumsum, {x}, {int64_t{axis}});
+}
+
+Tensor All(const Tensor& x) { return x.builder().Emit(kAll, {x}); }
+
+}  // namespace foretell

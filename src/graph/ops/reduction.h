@@ -1,0 +1,30 @@
+// Operations that gather along axes: sums, means, softmax, scans.
+//
+// Source of the rules: torch 2.15, aten/src/ATen/native/ReduceOps.cpp,
+// SoftMax.cpp.
+#ifndef FORETELL_GRAPH_OPS_REDUCTION_H_
+#define FORETELL_GRAPH_OPS_REDUCTION_H_
+
+#include <span>
+#include <vector>
+
+#include "graph/builder.h"
+#include "graph/operation_row.h"
+
+namespace foretell {
+
+std::span<const OperationRow* const> ReductionOperations();
+
+Tensor MeanLast(const Tensor& x);  // over the last axis, which stays as 1
+Tensor MeanOver(const Tensor& x, int axis);  // which goes
+Tensor Argmax(const Tensor& x, int axis);    // [...] int64; the axis goes
+// Over `axis`, in the dtype of `x`; keeps its shape.
+Tensor SoftmaxOp(const Tensor& x, int axis);
+Tensor LogSoftmaxOp(const Tensor& x, int axis);
+Tensor Cumsum(const Tensor& x, int axis);  // whole numbers and bool give int64
+Tensor Any(const Tensor& x);               // [] bool
+Tensor All(const Tensor& x);               // [] bool
+
+}  // namespace foretell
+
+#endif  // FORETELL_GRAPH_OPS_REDUCTION_H_

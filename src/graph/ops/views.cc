@@ -1,0 +1,305 @@
+#include "graph/ops/views.h"
+
+#include <algorithm>
+#include <array>
+
+#include "graph/strides.h"
+
+namespace foretell {
+namespace {
+
+using Outputs = std::vector<OperationOutput>;
+
+// A view of input 0.
+std::string SameStorage(const Value& value, const Shape& shape,
+                        const Shape& strides, Outputs& outputs) {
+  outputs.push_back({shape, strides, value.dtype, 0});
+  return "";
+}
+
+int Axis(int64_t axis, int rank) {
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+bool InRange(int axis, int rank) { return axis >= 0 && axis < rank; }
+
+std::string NoAxis(int64_t axis, const Value& value) {
+  return value.shape.ToString() + " has no axis " + std::to_string(axis);
+}
+
+std::string InferT(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  if (x.shape.rank() != 2) return x.shape.ToString() + " is no matrix";
+  return SameStorage(x, {x.shape[1], x.shape[0]}, {x.strides[1], x.strides[0]},
+                     outputs);
+}
+
+std::string InferView(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const auto sizes = ResolveSizes(x.shape, args.Sizes(0));
+  const auto strides = sizes ? ViewStrides(x, *sizes) : std::nullopt;
+  if (!strides) {
+    return x.shape.ToString() + " cannot be viewed as " +
+           args.Sizes(0).ToString();
+  }
+  return SameStorage(x, *sizes, *strides, outputs);
+}
+
+std::string InferTranspose(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const int a = Axis(args.Integer(0), x.shape.rank());
+  const int b = Axis(args.Integer(1), x.shape.rank());
+  if (!InRange(a, x.shape.rank())) return NoAxis(args.Integer(0), x);
+  if (!InRange(b, x.shape.rank())) return NoAxis(args.Integer(1), x);
+  Shape shape = x.shape;
+  Shape strides = x.strides;
+  shape.Set(a, x.shape[b]);
+  shape.Set(b, x.shape[a]);
+  strides.Set(a, x.strides[b]);
+  strides.Set(b, x.strides[a]);
+  return SameStorage(x, shape, strides, outputs);
+}
+
+std::string InferPermute(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const Shape& axes = args.Sizes(0);
+  if (axes.rank() != x.shape.rank()) {
+    return x.shape.ToString() + " cannot be permuted by " + axes.ToString();
+  }
+  Shape shape;
+  Shape strides;
+  for (const int64_t axis : axes.dims()) {
+    if (!InRange(Axis(axis, x.shape.rank()), x.shape.rank())) {
+      return NoAxis(axis, x);
+    }
+    shape.Append(x.shape[static_cast<int>(axis)]);
+    strides.Append(x.strides[static_cast<int>(axis)]);
+  }
+  return SameStorage(x, shape, strides, outputs);
+}
+
+std::string InferUnsqueeze(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const int rank = x.shape.rank();
+  const int at = Axis(args.Integer(0), rank + 1);
+  if (!InRange(at, rank + 1)) return NoAxis(args.Integer(0), x);
+  Shape shape;
+  Shape strides;
+  for (int axis = 0; axis <= rank; ++axis) {
+    if (axis == at) {
+      shape.Append(1);
+      // As ATen: the new axis steps over all that lies inside it.
+      strides.Append(at < rank ? x.shape[at] * x.strides[at] : 1);
+    }
+    if (axis == rank) break;
+    shape.Append(x.shape[axis]);
+    strides.Append(x.strides[axis]);
+  }
+  return SameStorage(x, shape, strides, outputs);
+}
+
+std::string InferSlice(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const int axis = Axis(args.Integer(0), x.shape.rank());
+  if (!InRange(axis, x.shape.rank())) return NoAxis(args.Integer(0), x);
+  const int64_t extent = x.shape[axis];
+  const auto clamp = [extent](int64_t at) {
+    if (at < 0) at += extent;
+    return std::clamp<int64_t>(at, 0, extent);
+  };
+  const int64_t start = clamp(args.Integer(1));
+  const int64_t end = std::max(start, clamp(args.Integer(2)));
+  Shape shape = x.shape;
+  shape.Set(axis, end - start);
+  return SameStorage(x, shape, x.strides, outputs);
+}
+
+std::string InferSelect(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const int at = Axis(args.Integer(0), x.shape.rank());
+  if (!InRange(at, x.shape.rank())) return NoAxis(args.Integer(0), x);
+  const int64_t index = args.Integer(1);
+  if (index >= x.shape[at] || index < -x.shape[at]) {
+    return "index " + std::to_string(index) + " is outside " +
+           x.shape.ToString();
+  }
+  Shape shape;
+  Shape strides;
+  for (int axis = 0; axis < x.shape.rank(); ++axis) {
+    if (axis == at) continue;
+    shape.Append(x.shape[axis]);
+    strides.Append(x.strides[axis]);
+  }
+  return SameStorage(x, shape, strides, outputs);
+}
+
+std::string InferExpand(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const Shape& sizes = args.Sizes(0);
+  const int added = sizes.rank() - x.shape.rank();
+  const std::string refusal =
+      x.shape.ToString() + " cannot be expanded to " + sizes.ToString();
+  if (added < 0) return refusal;
+  Shape shape;
+  Shape strides;
+  for (int axis = 0; axis < sizes.rank(); ++axis) {
+    const int own = axis - added;
+    const int64_t extent = own >= 0 ? x.shape[own] : 1;
+    const int64_t wanted = sizes[axis] == -1 ? extent : sizes[axis];
+    if (wanted != extent && extent != 1) return refusal;
+    shape.Append(wanted);
+    if (own >= 0 && wanted == extent) {
+      strides.Append(x.strides[own]);
+    } else if (own < 0 && wanted == 1) {
+      // ATen gives a new axis of one the stride that spans what follows.
+      strides.Append(x.shape.rank() > 0 ? x.shape[0] * x.strides[0] : 1);
+    } else {
+      strides.Append(0);
+    }
+  }
+  return SameStorage(x, shape, strides, outputs);
+}
+
+// Axes of extent 1 go: one that is named, or all.
+std::string InferSqueeze(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const int rank = x.shape.rank();
+  const bool named = args.Flag(0);
+  const int at = named ? Axis(args.Integer(1), rank) : 0;
+  if (named && !InRange(at, rank)) return NoAxis(args.Integer(1), x);
+  Shape shape;
+  Shape strides;
+  for (int axis = 0; axis < rank; ++axis) {
+    if (x.shape[axis] == 1 && (!named || axis == at)) continue;
+    shape.Append(x.shape[axis]);
+    strides.Append(x.strides[axis]);
+  }
+  return SameStorage(x, shape, strides, outputs);
+}
+
+std::string InferSame(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  return SameStorage(x, x.shape, x.strides, outputs);
+}
+
+std::string InferClone(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  outputs.push_back({x.shape, ContiguousStrides(x.shape), x.dtype, -1});
+  return "";
+}
+
+std::string InferSplit(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const int64_t size = args.Integer(0);
+  const int axis = Axis(args.Integer(1), x.shape.rank());
+  if (!InRange(axis, x.shape.rank())) return NoAxis(args.Integer(1), x);
+  if (size < 1) return "parts of " + std::to_string(size);
+  for (int64_t start = 0; start < x.shape[axis]; start += size) {
+    Shape shape = x.shape;
+    shape.Set(axis, std::min(size, x.shape[axis] - start));
+    outputs.push_back({shape, x.strides, x.dtype, 0});
+    if (outputs.size() > 16) return "more than sixteen parts";
+  }
+  return "";
+}
+
+constexpr OperationRow kT = {"aten.t.default",
+                             "The matrix [m, n] seen as [n, m].", InferT};
+constexpr OperationRow kView = {
+    "aten.view.default", "The same elements under other extents, no copy.",
+    InferView};
+constexpr OperationRow kUnsafeView = {
+    "aten._unsafe_view.default",
+    "As view, of a tensor that no other name holds.", InferView};
+constexpr OperationRow kTranspose = {"aten.transpose.int",
+                                     "Two axes exchanged.", InferTranspose};
+constexpr OperationRow kPermute = {"aten.permute.default",
+                                   "All axes in another order.", InferPermute};
+constexpr OperationRow kUnsqueeze = {"aten.unsqueeze.default",
+                                     "A new axis of extent 1.", InferUnsqueeze};
+constexpr OperationRow kSqueeze = {"aten.squeeze.default",
+                                   "All axes of extent 1 go.", InferSqueeze};
+constexpr OperationRow kSqueezeDim = {
+    "aten.squeeze.dim", "One axis goes if its extent is 1.", InferSqueeze};
+constexpr OperationRow kSlice = {"aten.slice.Tensor", "A range of one axis.",
+                                 InferSlice};
+constexpr OperationRow kSelect = {
+    "aten.select.int", "One index of one axis, which goes.", InferSelect};
+constexpr OperationRow kExpand = {"aten.expand.default",
+                                  "Axes of extent 1 repeated without a copy.",
+                                  InferExpand};
+constexpr OperationRow kDetach = {
+    "aten.detach.default", "The same tensor outside autograd.", InferSame};
+constexpr OperationRow kAlias = {
+    "aten.alias.default", "The same tensor under a new handle.", InferSame};
+constexpr OperationRow kSplit = {"aten.split.Tensor",
+                                 "Parts of one size along an axis, as views.",
+                                 InferSplit};
+constexpr OperationRow kClone = {"aten.clone.default", "A row-major copy.",
+                                 InferClone};
+
+constexpr std::array kRows = {&kT,       &kView,      &kUnsafeView, &kTranspose,
+                              &kPermute, &kUnsqueeze, &kSlice,      &kSelect,
+                              &kExpand,  &kDetach,    &kAlias,      &kSplit,
+                              &kClone,   &kSqueeze,   &kSqueezeDim};
+
+}  // namespace
+
+std::span<const OperationRow* const> ViewOperations() { return kRows; }
+
+Tensor T(const Tensor& x) { return x.builder().Emit(kT, {x}); }
+
+Tensor View(const Tensor& x, const Shape& sizes) {
+  return x.builder().Emit(kView, {x}, {sizes});
+}
+
+Tensor UnsafeView(const Tensor& x, const Shape& sizes) {
+  return x.builder().Emit(kUnsafeView, {x}, {sizes});
+}
+
+Tensor Transpose(const Tensor& x, int axis_a, int axis_b) {
+  return x.builder().Emit(kTranspose, {x}, {int64_t{axis_a}, int64_t{axis_b}});
+}
+
+Tensor Permute(const Tensor& x, const Shape& axes) {
+  return x.builder().Emit(kPermute, {x}, {axes});
+}
+
+Tensor Unsqueeze(const Tensor& x, int axis) {
+  return x.builder().Emit(kUnsqueeze, {x}, {int64_t{axis}});
+}
+
+Tensor Squeeze(const Tensor& x) {
+  return x.builder().Emit(kSqueeze, {x}, {false});
+}
+
+Tensor SqueezeAxis(const Tensor& x, int axis) {
+  return x.builder().Emit(kSqueezeDim, {x}, {true, int64_t{axis}});
+}
+
+Tensor Slice(const Tensor& x, int axis, int64_t start, int64_t end) {
+  return x.builder().Emit(kSlice, {x}, {int64_t{axis}, start, end});
+}
+
+Tensor Select(const Tensor& x, int axis, int64_t index) {
+  return x.builder().Emit(kSelect, {x}, {int64_t{axis}, index});
+}
+
+Tensor Expand(const Tensor& x, const Shape& sizes) {
+  return x.builder().Emit(kExpand, {x}, {sizes});
+}
+
+Tensor Detach(const Tensor& x) { return x.builder().Emit(kDetach, {x}); }
+
+Tensor Alias(const Tensor& x) { return x.builder().Emit(kAlias, {x}); }
+
+Tensor CloneContiguous(const Tensor& x) {
+  return x.builder().Emit(kClone, {x});
+}
+
+std::vector<Tensor> Split(const Tensor& x, int64_t size, int axis) {
+  const Attribute attributes[] = {size, int64_t{axis}};
+  return x.builder().EmitMany(kSplit, std::span(&x, 1), attributes);
+}
+
+}  // namespace foretell

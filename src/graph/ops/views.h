@@ -1,0 +1,41 @@
+// Operations that give another view of the same storage, and the copies that
+// stand in where a view is not possible.
+//
+// Source of the rules: torch 2.15, aten/src/ATen/native/TensorShape.cpp.
+#ifndef FORETELL_GRAPH_OPS_VIEWS_H_
+#define FORETELL_GRAPH_OPS_VIEWS_H_
+
+#include <span>
+#include <vector>
+
+#include "graph/builder.h"
+#include "graph/operation_row.h"
+
+namespace foretell {
+
+std::span<const OperationRow* const> ViewOperations();
+
+Tensor T(const Tensor& x);  // [m, n] -> [n, m]
+// One extent of `sizes` may be -1. A failure where strides do not allow it.
+Tensor View(const Tensor& x, const Shape& sizes);
+// As View, for a tensor that nothing else holds yet.
+Tensor UnsafeView(const Tensor& x, const Shape& sizes);
+Tensor Transpose(const Tensor& x, int axis_a, int axis_b);
+Tensor Permute(const Tensor& x, const Shape& axes);
+Tensor Unsqueeze(const Tensor& x, int axis);
+Tensor Squeeze(const Tensor& x);  // every axis of extent 1 goes
+Tensor SqueezeAxis(const Tensor& x, int axis);
+// x[..., start:end, ...] along `axis`; `end` may pass the extent.
+Tensor Slice(const Tensor& x, int axis, int64_t start, int64_t end);
+Tensor Select(const Tensor& x, int axis, int64_t index);
+// -1 keeps an extent; leading axes may be added.
+Tensor Expand(const Tensor& x, const Shape& sizes);
+Tensor Detach(const Tensor& x);
+Tensor Alias(const Tensor& x);
+// A row-major copy.
+Tensor CloneContiguous(const Tensor& x);
+std::vector<Tensor> Split(const Tensor& x, int64_t size, int axis);
+
+}  // namespace foretell
+
+#endif  // FORETELL_GRAPH_OPS_VIEWS_H_

@@ -1,0 +1,236 @@
+#include "input/trace.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "input/overrides.h"
+#include "input/row_fields.h"
+#include "input/source_disk.h"
+
+namespace foretell {
+namespace {
+
+constexpr size_t kMostErrors = 20;
+constexpr size_t kMostOperators = 1'000'000;
+
+[[noreturn]] void Refuse(const std::string& source, std::string what,
+                         std::string cure) {
+  InputError error;
+  error.place.source = source;
+  error.what = std::move(what);
+  error.cure = std::move(cure);
+  throw InputErrors(std::move(error));
+}
+
+// Reads a whole number at the start of `text` and takes it off.
+std::optional<int64_t> TakeNumber(std::string_view& text) {
+  int64_t number = 0;
+  const auto [stop, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(stop - text.data()));
+  return number;
+}
+
+bool TakeText(std::string_view& text, std::string_view wanted) {
+  if (!text.starts_with(wanted)) return false;
+  text.remove_prefix(wanted.size());
+  return true;
+}
+
+// "147:f32[2, 32, 2048]"
+std::optional<TraceTensor> ParseTensor(std::string_view text) {
+  TraceTensor out;
+  const auto storage = TakeNumber(text);
+  if (!storage || !TakeText(text, ":")) return std::nullopt;
+  out.storage = *storage;
+  const size_t bracket = text.find('[');
+  if (bracket == std::string_view::npos) return std::nullopt;
+  const auto dtype = ParseDType(text.substr(0, bracket));
+  if (!dtype) return std::nullopt;
+  out.dtype = *dtype;
+  text.remove_prefix(bracket + 1);
+  while (!TakeText(text, "]")) {
+    const auto extent = TakeNumber(text);
+    if (!extent || out.shape.rank() == Shape::kMaxDims) return std::nullopt;
+    out.shape.Append(*extent);
+    TakeText(text, ", ");
+  }
+  if (!text.empty()) return std::nullopt;
+  return out;
+}
+
+// Tensors among arguments, also in lists; other strings and numbers are passed
+// over.
+void CollectTensors(const ConfigValue& value, std::vector<TraceTensor>& out) {
+  if (const auto text = value.AsString()) {
+    if (auto tensor = ParseTensor(*text)) out.push_back(std::move(*tensor));
+    return;
+  }
+  for (const ConfigValue& item : value.items()) CollectTensors(item, out);
+}
+
+TraceOperation ReadOperation(const RowFields& fields, int line) {
+  TraceOperation out;
+  out.line = line;
+  out.phase = fields.Text("phase");
+  out.module = fields.OptionalText("module");
+  out.name = fields.Text("op");
+  for (const ConfigValue& item : fields.Items("in")) {
+    CollectTensors(item, out.inputs);
+  }
+  for (const ConfigValue& item : fields.Items("out")) {
+    CollectTensors(item, out.outputs);
+  }
+  if (fields.Get("flops") != nullptr) out.flops = fields.Count("flops");
+  return out;
+}
+
+std::vector<Override> ReadShallow(const ConfigValue* shallow) {
+  std::vector<Override> out;
+  if (shallow == nullptr) return out;
+  for (const auto& [key, value] : shallow->members()) {
+    out.push_back({{key}, value, 0});
+  }
+  return out;
+}
+
+void ReadCase(const RowFields& result, Trace& out) {
+  out.config = result.Text("config");
+  out.class_name = result.Text("class");
+  out.shallow = ReadShallow(result.Object("shallow"));
+  const ConfigValue* object = result.Object("case");
+  if (object == nullptr) {
+    result.Problem(nullptr, "case", "has no case", "record the trace again");
+    return;
+  }
+  const RowFields fields = result.Of(*object);
+  const auto count = [&fields](std::string_view key, int64_t otherwise) {
+    return fields.Get(key) == nullptr ? otherwise : fields.Count(key);
+  };
+  // What a case leaves out is the recorder's default.
+  out.batch = count("batch", 1);
+  out.sequence = count("seq", 128);
+  out.target = count("tgt", 0);
+  const std::string dtype = fields.OptionalText("dtype");
+  const auto known = ParseDType(dtype.empty() ? "float32" : dtype);
+  if (!known) {
+    fields.Problem(fields.Get("dtype"), "dtype", "is no dtype",
+                   "record the trace again");
+  }
+  out.dtype = known.value_or(DType::kFloat32);
+  const std::string attention = fields.OptionalText("attn");
+  out.attention = attention.empty() ? "sdpa" : attention;
+  const std::string mode = fields.OptionalText("mode");
+  out.mode = mode.empty() ? "train" : mode;
+  out.asked_class = fields.OptionalText("class");
+  out.edits = ParseOverrides(fields.OptionalText("edit"), "edit");
+  out.overrides = ParseOverrides(fields.OptionalText("over"), "over");
+}
+
+// inflateInit2's way to say "a gzip header".
+constexpr int kGzipWindow = 15 + 16;
+
+class Inflater {
+ public:
+  Inflater() { ready_ = inflateInit2(&stream_, kGzipWindow) == Z_OK; }
+  ~Inflater() {
+    if (ready_) inflateEnd(&stream_);
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  // Nothing where the bytes are no gzip stream, are cut short, or unpack to
+  // more than `max_bytes`.
+  std::optional<std::string> Run(const std::string& bytes, int64_t max_bytes) {
+    if (!ready_ || bytes.size() > std::numeric_limits<uInt>::max()) {
+      return std::nullopt;
+    }
+    stream_.next_in =
+        reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream_.avail_in = static_cast<uInt>(bytes.size());
+    std::string out;
+    std::string chunk(1 << 16, '\0');
+    int status = Z_OK;
+    while (status != Z_STREAM_END) {
+      stream_.next_out = reinterpret_cast<Bytef*>(chunk.data());
+      stream_.avail_out = static_cast<uInt>(chunk.size());
+      status = inflate(&stream_, Z_NO_FLUSH);
+      if (status != Z_OK && status != Z_STREAM_END) return std::nullopt;
+      out.append(chunk, 0, chunk.size() - stream_.avail_out);
+      if (static_cast<int64_t>(out.size()) > max_bytes) return std::nullopt;
+      const bool is_stuck =
+          status == Z_OK && stream_.avail_in == 0 && stream_.avail_out > 0;
+      if (is_stuck) return std::nullopt;
+    }
+    return out;
+  }
+
+ private:
+  z_stream stream_ = {};
+  bool ready_ = false;
+};
+
+}  // namespace
+
+std::string UnpackGzip(const std::string& gzip_bytes, int64_t max_bytes,
+                       const std::string& source) {
+  auto text = Inflater().Run(gzip_bytes, max_bytes);
+  if (!text) {
+    Refuse(source,
+           fmt::format("is no whole gzip stream of at most {} bytes unpacked",
+                       max_bytes),
+           "record the trace again with tools/pytorch/record_traces.py");
+  }
+  return *std::move(text);
+}
+
+Trace ParseTrace(const std::string& gzip_bytes, const std::string& source) {
+  const std::string text = UnpackGzip(gzip_bytes, kTraceTextBytes, source);
+  Trace out;
+  std::vector<InputError> errors;
+  bool has_result = false;
+  int number = 0;
+  size_t start = 0;
+  while (start < text.size() && errors.size() < kMostErrors) {
+    const size_t end = std::min(text.find('\n', start), text.size());
+    const std::string line = text.substr(start, end - start);
+    start = end + 1;
+    ++number;
+    if (line.empty()) continue;
+    const RowLine place = {&line, source, number};
+    const auto row = ReadRow(place, errors);
+    if (!row) continue;
+    const RowFields fields(*row, place, errors);
+    const ConfigValue* result = fields.Object("result");
+    if (result != nullptr) {
+      ReadCase(fields.Of(*result), out);
+      has_result = true;
+      continue;
+    }
+    out.operations.push_back(ReadOperation(fields, number));
+    if (out.operations.size() > kMostOperators) {
+      Refuse(source, "has more than a million operators",
+             "record fewer layers");
+    }
+  }
+  if (!errors.empty()) throw InputErrors(std::move(errors));
+  if (!has_result) {
+    Refuse(source, "has no line with the case's result",
+           "record the trace again with tools/pytorch/record_traces.py");
+  }
+  return out;
+}
+
+Trace LoadTrace(const std::string& path) {
+  return ParseTrace(ReadWholeFile(path, kTraceTextBytes), path);
+}
+
+}  // namespace foretell

@@ -1,0 +1,103 @@
+#include "models/layers/attention.h"
+
+#include <cmath>
+
+#include "graph/ops/attention.h"
+#include "graph/ops/elementwise.h"
+#include "graph/ops/reduction.h"
+#include "graph/ops/views.h"
+#include "models/layers/functional.h"
+#include "models/layers/rope.h"
+
+namespace foretell {
+namespace {
+
+// repeat_kv: each head of keys serves `repeats` heads of queries.
+Tensor RepeatHeads(const Tensor& x, int64_t repeats) {
+  if (repeats == 1) return x;
+  const int64_t batch = x.size(0);
+  const int64_t heads = x.size(1);
+  const int64_t length = x.size(2);
+  const int64_t dim = x.size(3);
+  const Tensor spread =
+      Expand(Unsqueeze(x, 2), {batch, heads, repeats, length, dim});
+  return Reshape(spread, {batch, heads * repeats, length, dim});
+}
+
+Tensor EagerAttention(const Tensor& q, const Tensor& k, const Tensor& v,
+                      const AttentionCall& call) {
+  const int64_t groups = k.size(1) > 0 ? q.size(1) / k.size(1) : 1;
+  const Tensor keys = RepeatHeads(k, groups);
+  const Tensor values = RepeatHeads(v, groups);
+  Tensor weights = MulScalar(Matmul(q, Transpose(keys, 2, 3)), call.scale);
+  if (!call.mask.empty()) weights = Add(weights, call.mask);
+  weights = To(SoftmaxOp(To(weights, DType::kFloat32), -1), q.dtype());
+  Tensor out = Matmul(weights, values);
+  return Contiguous(Transpose(out, 1, 2));
+}
+
+Tensor SdpaAttention(const Tensor& q, const Tensor& k, const Tensor& v,
+                     const AttentionCall& call) {
+  const bool causal = call.causal && call.mask.empty() && q.size(2) > 1;
+  const Tensor out = CudnnAttention(q, k, v, call.mask, /*keeps=*/true,
+                                    call.dropout, causal, call.scale);
+  return Transpose(View(out, out.shape()), 1, 2);
+}
+
+}  // namespace
+
+Tensor Attend(const Tensor& q, const Tensor& k, const Tensor& v,
+              const AttentionCall& call) {
+  return call.attention == "eager" ? EagerAttention(q, k, v, call)
+                                   : SdpaAttention(q, k, v, call);
+}
+
+GroupedQueryAttention::GroupedQueryAttention(const Module& at,
+                                             const AttentionConfig& settings)
+    : module(at),
+      config(settings),
+      q_proj(at.Child("q_proj", RegionKind::kLinear), config.hidden,
+             config.heads * config.head_dim, config.qkv_bias),
+      k_proj(at.Child("k_proj", RegionKind::kLinear), config.hidden,
+             config.kv_heads * config.head_dim, config.qkv_bias),
+      v_proj(at.Child("v_proj", RegionKind::kLinear), config.hidden,
+             config.kv_heads * config.head_dim, config.qkv_bias),
+      o_proj(at.Child("o_proj", RegionKind::kLinear),
+             config.heads * config.head_dim, config.hidden,
+             config.output_bias) {
+  if (config.qk_norm_epsilon) {
+    q_norm.emplace(at.Child("q_norm", RegionKind::kNorm), config.head_dim,
+                   *config.qk_norm_epsilon);
+    k_norm.emplace(at.Child("k_norm", RegionKind::kNorm), config.head_dim,
+                   *config.qk_norm_epsilon);
+  }
+}
+
+Tensor GroupedQueryAttention::Forward(const Tensor& hidden,
+                                      const std::pair<Tensor, Tensor>& rotary,
+                                      const Tensor& mask,
+                                      std::string_view attention) const {
+  const Scope scope = module.Enter();
+  const int64_t batch = hidden.size(0);
+  const int64_t length = hidden.size(1);
+  const Shape heads = {batch, length, -1, config.head_dim};
+  const auto project = [&](const Linear& linear,
+                           const std::optional<RmsNorm>& norm) {
+    Tensor x = View(linear.Forward(hidden), heads);
+    if (norm) x = norm->Forward(std::move(x));
+    return Transpose(x, 1, 2);
+  };
+  Tensor q = project(q_proj, q_norm);
+  Tensor k = project(k_proj, k_norm);
+  const Tensor v = project(v_proj, std::nullopt);
+  std::tie(q, k) = ApplyRotary(q, k, rotary.first, rotary.second);
+  AttentionCall call;
+  call.mask = mask;
+  call.dropout = config.dropout;
+  call.scale = 1 / std::sqrt(static_cast<double>(config.head_dim));
+  call.attention = attention;
+  const Tensor out = Attend(q, k, v, call);
+  return o_proj.Forward(Reshape(out, {batch, length, -1}));
+}
+
+}  // namespace foretell

@@ -1,0 +1,65 @@
+// How queries meet keys and values: the attention functions that transformers
+// offers every model, and the grouped-query attention that decoders share.
+//
+// Source: transformers 5.23, models/llama/modeling_llama.py
+// (eager_attention_forward, LlamaAttention), integrations/sdpa_attention.py.
+#ifndef FORETELL_MODELS_LAYERS_ATTENTION_H_
+#define FORETELL_MODELS_LAYERS_ATTENTION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "models/layers/linear.h"
+#include "models/layers/module.h"
+#include "models/layers/norm.h"
+
+namespace foretell {
+
+struct AttentionCall {
+  Tensor mask;  // empty where there is none
+  double dropout = 0;
+  double scale = 1;
+  bool causal = true;                   // meant where there is no mask
+  std::string_view attention = "sdpa";  // or "eager"
+};
+
+// q [b, h, s, d], k and v [b, h_kv, t, d] -> [b, s, h, d].
+Tensor Attend(const Tensor& q, const Tensor& k, const Tensor& v,
+              const AttentionCall& call);
+
+struct AttentionConfig {
+  int64_t hidden = 0;
+  int64_t heads = 0;
+  int64_t kv_heads = 0;
+  int64_t head_dim = 0;
+  bool qkv_bias = false;
+  bool output_bias = false;
+  double dropout = 0;
+  int64_t window = 0;  // tokens that a query sees; 0: all before it
+  // Set where queries and keys pass an RMSNorm of head_dim (Qwen3).
+  std::optional<double> qk_norm_epsilon;
+};
+
+// q_proj, k_proj, v_proj, o_proj and, in some families, q_norm and k_norm.
+struct GroupedQueryAttention {
+  GroupedQueryAttention(const Module& at, const AttentionConfig& config);
+  // hidden [b, s, width] -> the same; `rotary` holds cosines and sines.
+  Tensor Forward(const Tensor& hidden, const std::pair<Tensor, Tensor>& rotary,
+                 const Tensor& mask, std::string_view attention) const;
+
+  Module module;
+  AttentionConfig config;
+  Linear q_proj;
+  Linear k_proj;
+  Linear v_proj;
+  Linear o_proj;
+  std::optional<RmsNorm> q_norm;
+  std::optional<RmsNorm> k_norm;
+};
+
+}  // namespace foretell
+
+#endif  // FORETELL_MODELS_LAYERS_ATTENTION_H_

@@ -1,0 +1,66 @@
+#include "models/layers/causal_mask.h"
+
+#include "graph/ops/creation.h"
+#include "graph/ops/elementwise.h"
+#include "graph/ops/reduction.h"
+#include "graph/ops/views.h"
+#include "models/layers/functional.h"
+
+namespace foretell {
+namespace {
+
+// find_packed_sequence_indices: positions that do not step by one start
+// another sequence. For the plain positions of a whole row the answer is no.
+void LookForPackedSequences(const Tensor& position_ids) {
+  const Tensor first = SubScalar(Slice(position_ids, 1, 0, 1), 1);
+  const Tensor joined = Cat2(first, position_ids, -1);
+  const int64_t length = joined.size(-1);
+  const Tensor before = Slice(joined, -1, 0, length - 1);
+  const Tensor after = Slice(joined, -1, 1, length);
+  const Tensor step = Sub(after, before);
+  const Tensor starts = Cumsum(NeScalar(step, 1), -1);
+  LocalScalar(All(EqScalar(Select(starts, 1, -1), 0)));
+}
+
+// Four dims, the extent at `axis`.
+Tensor Spread(Tensor x, int axis) {
+  for (int at = 0; at < 4; ++at) {
+    if (at != axis) x = Unsqueeze(x, at);
+  }
+  return x;
+}
+
+}  // namespace
+
+Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
+                  std::string_view attention, int64_t window) {
+  const int64_t batch = hidden.size(0);
+  const int64_t length = hidden.size(1);
+  Builder& builder = hidden.builder();
+  if (!position_ids.empty()) {
+    LookForPackedSequences(position_ids.size(0) == batch
+                               ? position_ids
+                               : Expand(position_ids, {batch, -1}));
+  }
+  const bool windowed = window > 0 && length >= window;
+  if (attention == "sdpa" && !windowed) return {};
+
+  Tensor batch_range = Arange(builder, batch);
+  Tensor head_range = Arange(builder, 1);
+  Tensor query_range = AddScalar(Arange(builder, length), 0);
+  Tensor key_range = AddScalar(Arange(builder, length), 0);
+  batch_range = Spread(std::move(batch_range), 0);
+  head_range = Spread(std::move(head_range), 1);
+  query_range = Spread(std::move(query_range), 2);
+  key_range = Spread(std::move(key_range), 3);
+  Tensor mask = Le(key_range, query_range);
+  mask = Expand(mask, {batch, -1, length, length});
+  if (attention == "sdpa") return mask;
+  const Tensor zero = Zeros(builder, {}, hidden.dtype());
+  // The smallest finite number of the dtype.
+  const Tensor smallest =
+      ScalarTensor(builder, -3.4028234663852886e+38, hidden.dtype());
+  return Where(mask, zero, smallest);
+}
+
+}  // namespace foretell

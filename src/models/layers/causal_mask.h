@@ -1,0 +1,26 @@
+// The mask that decoders build before their layers run.
+//
+// With sdpa and no window shorter than the sequence there is none: the kernel's
+// own causal flag serves. Either way transformers first looks whether several
+// sequences are packed into one row.
+// Source: transformers 5.23, masking_utils.py (create_causal_mask,
+// create_sliding_window_causal_mask, eager_mask).
+#ifndef FORETELL_MODELS_LAYERS_CAUSAL_MASK_H_
+#define FORETELL_MODELS_LAYERS_CAUSAL_MASK_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "graph/builder.h"
+
+namespace foretell {
+
+// hidden [b, s, width], position_ids [1 or b, s], or empty where the model gives
+// none; window 0 where there is none.
+// Gives [b, 1, s, s] in the dtype of `hidden` (eager), bool (sdpa), or empty.
+Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
+                  std::string_view attention, int64_t window);
+
+}  // namespace foretell
+
+#endif  // FORETELL_MODELS_LAYERS_CAUSAL_MASK_H_

@@ -1,0 +1,39 @@
+// The losses of classes whose head is not generated text: one label per
+// sequence, one per token, the ends of an answer.
+//
+// Which loss a sequence's labels take is the configuration's `problem_type`;
+// where it says nothing, one label is a regression.
+// Source: transformers 5.23, models/{bert,gpt2,t5}/modeling_*.py
+// (ForSequenceClassification, ForTokenClassification, ForQuestionAnswering).
+#ifndef FORETELL_MODELS_LAYERS_CLASSIFICATION_H_
+#define FORETELL_MODELS_LAYERS_CLASSIFICATION_H_
+
+#include <cstdint>
+#include <string>
+
+#include "graph/builder.h"
+#include "spec/config_view.h"
+
+namespace foretell {
+
+struct LabelConfig {
+  int64_t count = 2;
+  std::string problem_type;  // empty where it follows from the count
+};
+
+// num_labels, id2label and problem_type. A class without labels (`needed` is
+// false) still refuses what the library refuses for all.
+LabelConfig ReadLabels(const ConfigView& config, bool needed);
+
+// logits [b, count], labels [b] -> [].
+Tensor SequenceLoss(const Tensor& logits, const Tensor& labels,
+                    const LabelConfig& config);
+// logits [..., classes], labels of as many rows -> [].
+Tensor RowLoss(const Tensor& logits, const Tensor& labels);
+// logits [b, s, 2] -> those of the start [b, s]; without positions there is no
+// loss.
+Tensor StartLogits(const Tensor& logits);
+
+}  // namespace foretell
+
+#endif  // FORETELL_MODELS_LAYERS_CLASSIFICATION_H_

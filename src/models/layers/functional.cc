@@ -1,0 +1,57 @@
+#include "models/layers/functional.h"
+
+#include <limits>
+
+#include "graph/ops/indexing.h"
+#include "graph/ops/matmul.h"
+#include "graph/ops/views.h"
+#include "graph/strides.h"
+
+namespace foretell {
+
+Tensor Reshape(const Tensor& x, const Shape& sizes) {
+  const Value& value = x.builder().ValueOf(x.id());
+  const auto resolved = ResolveSizes(value.shape, sizes);
+  if (!resolved || ViewStrides(value, *resolved)) return View(x, sizes);
+  return UnsafeView(CloneContiguous(x), *resolved);
+}
+
+Tensor Contiguous(const Tensor& x) {
+  return IsContiguous(x.builder().ValueOf(x.id())) ? x : CloneContiguous(x);
+}
+
+Tensor Matmul(const Tensor& a, const Tensor& b) {
+  const int rank = a.shape().rank();
+  if (rank < 3 || b.shape().rank() != rank) {
+    a.builder().Fail("matmul of " + a.shape().ToString() + " and " +
+                     b.shape().ToString());
+    return a;
+  }
+  Shape out = a.shape();
+  out.Set(-1, b.size(-1));
+  const Shape rows = {-1, a.size(-2), a.size(-1)};
+  const Shape columns = {-1, b.size(-2), b.size(-1)};
+  const Tensor left = Reshape(Expand(a, a.shape()), rows);
+  const Tensor right = Reshape(Expand(b, b.shape()), columns);
+  return UnsafeView(Bmm(left, right), out);
+}
+
+Tensor Cat2(const Tensor& x, const Tensor& y, int axis) {
+  const Tensor parts[] = {x, y};
+  return Cat(parts, axis);
+}
+
+double SmallestOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return -65504;
+    case DType::kBFloat16:
+      return -3.3895313892515355e+38;
+    case DType::kFloat64:
+      return std::numeric_limits<double>::lowest();
+    default:
+      return std::numeric_limits<float>::lowest();
+  }
+}
+
+}  // namespace foretell

@@ -1,0 +1,27 @@
+// What torch.nn.functional and tensor methods execute, where one Python call
+// is several operations.
+//
+// Source: torch 2.15, aten/src/ATen/native/LinearAlgebra.cpp (matmul),
+// TensorShape.cpp (reshape).
+#ifndef FORETELL_MODELS_LAYERS_FUNCTIONAL_H_
+#define FORETELL_MODELS_LAYERS_FUNCTIONAL_H_
+
+#include "graph/builder.h"
+
+namespace foretell {
+
+// A view where the layout allows it, else a row-major copy seen so.
+Tensor Reshape(const Tensor& x, const Shape& sizes);
+// x.contiguous(): a copy only where it is not row-major already.
+Tensor Contiguous(const Tensor& x);
+// torch.matmul of [..., m, k] and [..., k, n] with equal leading axes.
+Tensor Matmul(const Tensor& a, const Tensor& b);
+// torch.cat((x, y), axis)
+Tensor Cat2(const Tensor& x, const Tensor& y, int axis);
+
+// torch.finfo(dtype).min, the smallest finite number.
+double SmallestOf(DType dtype);
+
+}  // namespace foretell
+
+#endif  // FORETELL_MODELS_LAYERS_FUNCTIONAL_H_

@@ -1,0 +1,49 @@
+// torch.nn.Linear, transformers' Conv1D and torch.nn.Embedding: a table and
+// how it is applied.
+//
+// Source: torch 2.15, torch/nn/modules/linear.py, sparse.py;
+// transformers 5.23, pytorch_utils.py (Conv1D keeps its weight transposed).
+#ifndef FORETELL_MODELS_LAYERS_LINEAR_H_
+#define FORETELL_MODELS_LAYERS_LINEAR_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "models/layers/module.h"
+
+namespace foretell {
+
+// weight [out, in], bias [out].
+struct Linear {
+  Linear(const Module& at, int64_t in, int64_t out, bool has_bias);
+  // [..., in] -> [..., out]
+  Tensor Forward(const Tensor& x) const;
+
+  Module module;
+  ParameterId weight;
+  std::optional<ParameterId> bias;
+};
+
+// weight [in, out], bias [out]; always with a bias.
+struct Conv1D {
+  Conv1D(const Module& at, int64_t in, int64_t out);
+  Tensor Forward(const Tensor& x) const;
+
+  Module module;
+  ParameterId weight;
+  ParameterId bias;
+};
+
+// weight [rows, width].
+struct Embedding {
+  Embedding(const Module& at, int64_t rows, int64_t width);
+  // [...] whole numbers -> [..., width]
+  Tensor Forward(const Tensor& indices) const;
+
+  Module module;
+  ParameterId weight;
+};
+
+}  // namespace foretell
+
+#endif  // FORETELL_MODELS_LAYERS_LINEAR_H_

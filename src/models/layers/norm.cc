@@ -1,0 +1,34 @@
+#include "models/layers/norm.h"
+
+#include "graph/ops/elementwise.h"
+#include "graph/ops/fused.h"
+#include "graph/ops/reduction.h"
+
+namespace foretell {
+
+RmsNorm::RmsNorm(const Module& at, int64_t width, double eps)
+    : module(at), weight(at.Parameter("weight", {width})), epsilon(eps) {}
+
+Tensor RmsNorm::Forward(Tensor hidden) const {
+  const Scope scope = module.Enter();
+  const DType dtype = hidden.dtype();
+  hidden = To(hidden, DType::kFloat32);
+  const Tensor variance = MeanLast(PowScalar(hidden, 2));
+  hidden = Mul(hidden, Rsqrt(AddScalar(variance, epsilon)));
+  return Mul(module.builder().Read(weight), To(hidden, dtype));
+}
+
+LayerNorm::LayerNorm(const Module& at, int64_t width, double eps)
+    : module(at),
+      weight(at.Parameter("weight", {width})),
+      bias(at.Parameter("bias", {width})),
+      epsilon(eps) {}
+
+Tensor LayerNorm::Forward(const Tensor& hidden) const {
+  const Scope scope = module.Enter();
+  Builder& builder = module.builder();
+  return NativeLayerNorm(hidden, builder.Read(weight), builder.Read(bias),
+                         epsilon);
+}
+
+}  // namespace foretell

@@ -1,0 +1,36 @@
+// Normalisation layers.
+//
+// Source: transformers 5.23, models/llama/modeling_llama.py (LlamaRMSNorm),
+// which Mistral, Mixtral, Qwen2 and Qwen3 share; torch 2.15,
+// torch/nn/modules/normalization.py (LayerNorm).
+#ifndef FORETELL_MODELS_LAYERS_NORM_H_
+#define FORETELL_MODELS_LAYERS_NORM_H_
+
+#include "models/layers/module.h"
+
+namespace foretell {
+
+// weight [width]; the mean of squares is taken in float32.
+struct RmsNorm {
+  RmsNorm(const Module& at, int64_t width, double eps);
+  Tensor Forward(Tensor hidden) const;
+
+  Module module;
+  ParameterId weight;
+  double epsilon;
+};
+
+// torch.nn.LayerNorm: weight and bias [width].
+struct LayerNorm {
+  LayerNorm(const Module& at, int64_t width, double eps);
+  Tensor Forward(const Tensor& hidden) const;
+
+  Module module;
+  ParameterId weight;
+  ParameterId bias;
+  double epsilon;
+};
+
+}  // namespace foretell
+
+#endif  // FORETELL_MODELS_LAYERS_NORM_H_

@@ -1,0 +1,170 @@
+#include "models/layers/read_decoder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "models/layers/check_fields.h"
+
+namespace foretell {
+namespace {
+
+// transformers 5.23, configuration_utils.py: ALLOWED_ATTN_LAYER_TYPES.
+constexpr std::array<std::string_view, 14> kLayerTypes = {
+    "full_attention",
+    "sliding_attention",
+    "chunked_attention",
+    "window_attention",
+    "indexed_attention",
+    "compressed_sparse_attention",
+    "heavily_compressed_attention",
+    "minimax_m3_sparse",
+    "conv",
+    "moe",
+    "hybrid",
+    "hybrid_sliding",
+    "reference_sliding_attention",
+    "linear_attention"};
+
+// The same file: _LEGACY_LAYER_TYPE_REMAP.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4>
+    kOldLayerTypes = {{{"mamba", "linear_attention"},
+                       {"attention", "full_attention"},
+                       {"deepseek_sparse_attention", "indexed_attention"},
+                       {"qwen_sparse_attention", "indexed_attention"}}};
+
+void ReadLabels(const ConfigView& config, DecoderConfig& decoder) {
+  const bool needed = decoder.head == Head::kSequenceClassification ||
+                      decoder.head == Head::kTokenClassification;
+  // The library checks them whichever class is built.
+  if (needed || config.Raw("num_labels") || config.Raw("problem_type")) {
+    decoder.labels = ReadLabelCount(config);
+  }
+  if (decoder.head == Head::kTokenClassification &&
+      config.Raw("token_classification_bias")) {
+    decoder.token_bias = config.Flag({"token_classification_bias"}, true);
+  }
+  config.Ignore({"id2label", "label2id", "token_classification_bias"});
+}
+
+}  // namespace
+
+AttentionConfig ReadHeads(const ConfigView& config) {
+  AttentionConfig out;
+  out.hidden = config.Size({"hidden_size"}, 4096);
+  out.heads = config.Size({"num_attention_heads"}, 32);
+  out.dropout = config.Real({"attention_dropout"}, 0);
+  return out;
+}
+
+int64_t EvenHeadDim(const ConfigView& config,
+                    const AttentionConfig& attention) {
+  const int64_t head_dim = attention.hidden / attention.heads;
+  if (head_dim > 0) return head_dim;
+  config.Problem("num_attention_heads",
+                 fmt::format("is {}, which leaves no dims of a hidden_size of "
+                             "{} for a head",
+                             attention.heads, attention.hidden),
+                 "choose fewer heads or state head_dim");
+  return 1;
+}
+
+int64_t SizeOrDerived(const ConfigView& config, std::string_view key,
+                      int64_t otherwise) {
+  const auto stated = config.OptionalSize({key});
+  if (stated) return *stated;
+  config.Derive(key, ConfigValue::Number(std::to_string(otherwise)));
+  return otherwise;
+}
+
+void CheckKeyValueHeads(const ConfigView& config,
+                        const AttentionConfig& attention) {
+  if (attention.heads % attention.kv_heads == 0) return;
+  config.Find("model/kv-heads", Severity::kBlock, "num_key_value_heads",
+              fmt::format("num_attention_heads {} is not a multiple of "
+                          "num_key_value_heads {}",
+                          attention.heads, attention.kv_heads),
+              "each key and value head serves a whole number of query heads; "
+              "the forward fails on the shapes",
+              fmt::format("set num_key_value_heads to a divisor of {}",
+                          attention.heads));
+}
+
+DecoderKeys ReadDecoder(const ConfigView& config, std::string_view class_name,
+                        int64_t hidden, const DecoderDefaults& defaults) {
+  DecoderKeys out;
+  DecoderConfig& decoder = out.decoder;
+  decoder.hidden = hidden;
+  decoder.vocabulary =
+      config.SizeOrZero({"vocab_size"}, defaults.vocabulary);
+  decoder.layers = config.Layers({"num_hidden_layers"}, 32);
+  decoder.norm_epsilon =
+      config.Real({"rms_norm_eps"}, defaults.norm_epsilon);
+  decoder.tie_embeddings = config.Flag({"tie_word_embeddings"}, false);
+  decoder.head = HeadOfClass(class_name).value_or(Head::kNone);
+  ReadLabels(config, decoder);
+  CheckPadding(config, decoder.vocabulary);
+  out.intermediate =
+      config.Size({"intermediate_size"}, defaults.intermediate);
+  out.positions =
+      config.Size({"max_position_embeddings"}, defaults.positions);
+  // An activation is looked up where a layer is built.
+  if (decoder.layers > 0) {
+    out.activation = ReadActivation(config, "silu");
+  } else {
+    CheckFields(config, {{"hidden_act", FieldKind::kText}});
+  }
+  CheckCommonFields(config);
+  CheckFields(config, {{"rms_norm_eps", FieldKind::kFloat},
+                       {"initializer_range", FieldKind::kFloat}});
+  return out;
+}
+
+Activation ReadActivation(const ConfigView& config,
+                          std::string_view otherwise) {
+  const std::string name = config.Text({"hidden_act"}, otherwise);
+  return ActivationNamed(config, "hidden_act", name);
+}
+
+std::vector<std::string> ReadLayerTypes(const ConfigView& config,
+                                        int64_t layers) {
+  auto types = config.TextList({"layer_types"});
+  if (!types) return {};
+  for (std::string& type : *types) {
+    for (const auto& [old_name, name] : kOldLayerTypes) {
+      if (type == old_name) type = name;
+    }
+    if (std::ranges::find(kLayerTypes, type) != kLayerTypes.end()) continue;
+    config.Find("model/layer-types", Severity::kBlock, "layer_types",
+                fmt::format("\"{}\" names no kind of layer",
+                            type.substr(0, 40)),
+                "the library refuses the configuration",
+                "write full_attention or sliding_attention for each layer");
+    break;
+  }
+  if (static_cast<int64_t>(types->size()) != layers) {
+    config.Find("model/layer-types", Severity::kBlock, "layer_types",
+                fmt::format("layer_types names {} layers, and "
+                            "num_hidden_layers is {}",
+                            types->size(), layers),
+                "the library refuses the configuration",
+                fmt::format("list {} kinds, or remove the key", layers));
+  }
+  return *std::move(types);
+}
+
+LayerState StateOf(const AttentionConfig& attention, int64_t window) {
+  LayerState state;
+  state.kind =
+      window > 0 ? LayerState::Kind::kSliding : LayerState::Kind::kFull;
+  state.heads = attention.kv_heads;
+  state.key_dim = attention.head_dim;
+  state.value_dim = attention.head_dim;
+  state.window = window;
+  return state;
+}
+
+}  // namespace foretell

@@ -1,0 +1,285 @@
+#include "models/layers/rope.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+
+#include "graph/ops/elementwise.h"
+#include "graph/ops/views.h"
+#include "models/layers/functional.h"
+
+namespace foretell {
+namespace {
+
+// What each type of scaling must state; the library fills in
+// original_max_position_embeddings where it is absent.
+struct RopeType {
+  std::string_view name;
+  std::array<std::string_view, 3> required;  // empty names are none
+  bool needs_original = false;
+};
+constexpr std::array<RopeType, 7> kTypes = {{
+    {"default", {}, false},
+    {"linear", {"factor"}, false},
+    {"dynamic", {"factor"}, false},
+    {"yarn", {"factor"}, true},
+    {"longrope", {"short_factor", "long_factor"}, true},
+    {"llama3", {"factor", "low_freq_factor", "high_freq_factor"}, true},
+    {"proportional", {}, false},
+}};
+
+// Settings of a scaling that move numbers, not shapes.
+void IgnoreNumbers(const ConfigView& rope) {
+  rope.Ignore({"attention_factor", "beta_fast", "beta_slow", "long_factor",
+               "short_factor", "low_freq_factor", "high_freq_factor", "mscale",
+               "mscale_all_dim", "truncate", "finetuned", "alpha",
+               "mrope_section", "mrope_interleaved"});
+}
+
+// A truthy `rope_scaling` comes before `rope_parameters`; {} is not truthy.
+std::string_view SourceKey(const ConfigView& config) {
+  const ConfigValue* old = config.Raw("rope_scaling");
+  const bool is_truthy =
+      old != nullptr && !old->is_null() &&
+      !(old->is_object() && old->members().empty());
+  return is_truthy ? "rope_scaling" : "rope_parameters";
+}
+
+void Refuse(const ConfigView& rope, std::string_view key, std::string what,
+            std::string fix) {
+  rope.Find("model/rope", Severity::kBlock, key, std::move(what),
+            "transformers 5.23 refuses to build the model",
+            std::move(fix));
+}
+
+// The keys that the type needs; a null stands for no number either, except
+// yarn's factor, which is then worked out from the lengths.
+void CheckRequired(const ConfigView& rope, const RopeType& type) {
+  for (const std::string_view key : type.required) {
+    if (key.empty()) continue;
+    const ConfigValue* value = rope.Raw(key);
+    const bool may_be_null = type.name == "yarn";
+    if (value != nullptr && (may_be_null || !value->is_null())) continue;
+    Refuse(rope, key,
+           fmt::format("rope type {} lacks {}", type.name, rope.PathOf(key)),
+           fmt::format("state {}", rope.PathOf(key)));
+  }
+}
+
+// int(head_dim * partial): the dims of a head that are turned.
+int64_t RotaryDim(const ConfigView& rope, int64_t head_dim, double partial) {
+  const double dims = static_cast<double>(head_dim) * partial;
+  if (dims >= 0 && dims <= static_cast<double>(kLargestSize)) {
+    return static_cast<int64_t>(dims);
+  }
+  rope.Problem("partial_rotary_factor",
+               fmt::format("turns {} of {} dims", dims, head_dim),
+               "write a number from 0 to 1");
+  return head_dim;
+}
+
+// Two lengths that PyTorch would broadcast, or nothing.
+std::optional<int64_t> Broadcast(int64_t a, int64_t b) {
+  if (a == b || b == 1) return a;
+  if (a == 1) return b;
+  return std::nullopt;
+}
+
+// The length of inv_freq: modeling_rope_utils.py, ROPE_INIT_FUNCTIONS, and
+// compute_default_rope_parameters of each class.
+int64_t CountFrequencies(const ConfigView& rope, const std::string& type,
+                         int64_t head_dim, double partial) {
+  // The default ignores the partial factor. An odd head keeps its last dim.
+  if (type == "default") return (head_dim + 1) / 2;
+  const int64_t dim = RotaryDim(rope, head_dim, partial);
+  const int64_t steps = (dim + 1) / 2;
+  if (type == "proportional") return std::max(dim / 2, head_dim / 2);
+  if (type == "dynamic" && dim == 2) {
+    Refuse(rope, "rope_type", "rope type dynamic divides by dims - 2, and 2 "
+           "dims are turned", "choose wider heads or another rope type");
+  }
+  std::optional<int64_t> count = steps;
+  if (type == "yarn") count = Broadcast(steps, dim / 2);
+  if (type == "longrope") {
+    const ConfigValue* factors = rope.Raw("short_factor");
+    if (factors != nullptr && factors->is_array()) {
+      count =
+          Broadcast(steps, static_cast<int64_t>(factors->items().size()));
+    }
+  }
+  if (!count) {
+    Refuse(rope, type == "yarn" ? "rope_type" : "short_factor",
+           fmt::format("rope type {} does not fit {} turned dims", type, dim),
+           type == "yarn" ? "choose heads of an even width"
+                          : fmt::format("give {} factors", steps));
+  }
+  return count.value_or(steps);
+}
+
+// The settings as the class holds them once it has loaded.
+void DeriveParameters(const ConfigView& config, const ConfigView& rope,
+                      double theta) {
+  ConfigValue held = ConfigValue::Object();
+  if (rope.object() != nullptr) held = *rope.object();
+  const auto set_default = [&held](std::string_view key, ConfigValue value) {
+    if (held.Find(key) == nullptr) held.Set(key, std::move(value));
+  };
+  set_default("rope_theta", ConfigValue::Number(fmt::format("{}", theta)));
+  const ConfigValue* old_type = held.Find("type");
+  set_default("rope_type",
+              old_type ? *old_type : ConfigValue::String("default"));
+  if (config.Has("partial_rotary_factor")) {
+    set_default("partial_rotary_factor", *config.Raw("partial_rotary_factor"));
+  }
+  config.Derive("rope_parameters", std::move(held));
+  config.Derive("rope_scaling", ConfigValue::Null());
+  config.Derive("rope_theta", ConfigValue::Null());
+  config.Derive("partial_rotary_factor", ConfigValue::Null());
+}
+
+}  // namespace
+
+RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
+  RopeConfig rope;
+  // Both are checked, whichever of them decides.
+  config.Nested("rope_parameters");
+  const ConfigView nested = config.Nested(SourceKey(config));
+  config.Ignore({"rope_parameters", "rope_scaling"});
+  IgnoreNumbers(nested);
+  // The old name of the key is `type`; both may stand, `rope_type` decides.
+  const bool is_old = nested.Raw("rope_type") == nullptr;
+  const std::string_view type_key =
+      is_old && nested.Raw("type") != nullptr ? "type" : "rope_type";
+  if (nested.object() != nullptr) {
+    rope.type = nested.Raw(type_key) == nullptr
+                    ? "default"
+                    : nested.Text({type_key}, "default");
+    rope.factor = nested.OptionalReal({"factor"});
+  }
+  // A theta inside the nested form comes before the one beside it.
+  const bool theta_inside = nested.Raw("rope_theta") != nullptr;
+  rope.theta = (theta_inside ? nested : config)
+                   .Real({"rope_theta"}, context.default_theta);
+  config.Ignore({"rope_theta", "partial_rotary_factor"});
+  double partial = 1;
+  if (nested.Raw("partial_rotary_factor") != nullptr) {
+    partial = nested.Real({"partial_rotary_factor"}, 1);
+  } else if (config.Has("partial_rotary_factor")) {
+    partial = config.Real({"partial_rotary_factor"}, 1);
+  }
+  const auto type = std::ranges::find(kTypes, rope.type, &RopeType::name);
+  if (type == kTypes.end()) {
+    // `mrope` and `su` are names that other libraries write.
+    Refuse(nested, type_key,
+           fmt::format("\"{}\" names no rope type of transformers 5.23",
+                       rope.type.substr(0, 40)),
+           "write one of default, linear, dynamic, yarn, longrope, llama3, "
+           "proportional");
+    rope.type = "default";
+  } else {
+    CheckRequired(nested, *type);
+  }
+  for (const std::string& layer_type : context.layer_types) {
+    if (nested.object() == nullptr || !nested.Raw(layer_type)) continue;
+    Refuse(nested, layer_type,
+           fmt::format("{} gives each kind of layer a rope of its own, which "
+                       "the class does not read",
+                       nested.PathOf(layer_type)),
+           "state one rope for all layers");
+    break;
+  }
+  // One beside the rope wins; phi3's files have it there.
+  const ConfigView& place =
+      config.Has("original_max_position_embeddings") ? config : nested;
+  const bool needs_original = type != kTypes.end() && type->needs_original;
+  if (needs_original && place.Raw("original_max_position_embeddings")) {
+    rope.original_positions =
+        place.Size({"original_max_position_embeddings"}, 1);
+  }
+  config.Ignore({"original_max_position_embeddings"});
+  nested.Ignore({"original_max_position_embeddings", "type", "rope_type"});
+  const int64_t dim = context.head_dim;
+  if (context.head_dim_is_held && dim > 4 && dim % 2 == 1 &&
+      RotaryDim(nested, dim, partial) == dim) {
+    Refuse(config, "head_dim",
+           fmt::format("a head of {} dims cannot be turned in pairs", dim),
+           "choose an even head_dim");
+  }
+  const bool multiplies =
+      rope.type == "dynamic" || rope.type == "yarn" || rope.type == "longrope";
+  if (context.head_dim_is_null && multiplies) {
+    Refuse(config, "head_dim",
+           fmt::format("rope type {} multiplies head_dim, which is null",
+                       rope.type),
+           fmt::format("set head_dim to {}", dim));
+  }
+  rope.frequencies = CountFrequencies(nested, rope.type, dim, partial);
+  DeriveParameters(config, nested, rope.theta);
+  return rope;
+}
+
+ContextLength RopeContext(std::string_view key, int64_t positions,
+                          const RopeConfig& rope) {
+  ContextLength context;
+  context.tokens = positions;
+  context.where = key;
+  if (rope.type == "default") return context;
+  context.where += fmt::format(" (rope {}", rope.type);
+  if (rope.factor) context.where += fmt::format(", factor {}", *rope.factor);
+  if (rope.original_positions) {
+    context.where += fmt::format(", from {}", *rope.original_positions);
+  }
+  context.where += ")";
+  return context;
+}
+
+RotaryEmbedding::RotaryEmbedding(const Module& at, const RopeConfig& rope)
+    : module(at) {
+  const Shape frequencies = {rope.frequencies};
+  at.Buffer("inv_freq", frequencies, DType::kFloat32, false);
+  inverse_frequencies = at.builder().graph().buffers.back().value;
+  at.Buffer("original_inv_freq", frequencies, DType::kFloat32, false);
+}
+
+std::pair<Tensor, Tensor> RotaryEmbedding::Forward(
+    const Tensor& like, const Tensor& position_ids) const {
+  const Scope scope = module.Enter();
+  const Tensor frequencies =
+      Mul(To(Unsqueeze(position_ids, 2), DType::kFloat32),
+          module.builder().Read(inverse_frequencies));
+  const Tensor angles = Cat2(frequencies, frequencies, -1);
+  const Tensor cosines = MulScalar(Cos(angles), 1.0);
+  const Tensor sines = MulScalar(Sin(angles), 1.0);
+  const Tensor cosines_out = To(cosines, like.dtype());
+  return {cosines_out, To(sines, like.dtype())};
+}
+
+namespace {
+
+Tensor RotateHalf(const Tensor& x) {
+  const int64_t half = x.size(-1) / 2;
+  const int axis = x.shape().rank() - 1;
+  const Tensor first = Slice(x, axis, 0, half);
+  const Tensor second =
+      Slice(x, axis, half, std::numeric_limits<int64_t>::max());
+  return Cat2(Neg(second), first, -1);
+}
+
+}  // namespace
+
+std::pair<Tensor, Tensor> ApplyRotary(const Tensor& q, const Tensor& k,
+                                      Tensor cosines, Tensor sines) {
+  cosines = Unsqueeze(cosines, 1);
+  sines = Unsqueeze(sines, 1);
+  const auto turn = [&](const Tensor& x) {
+    const Tensor straight = Mul(x, cosines);
+    return Add(straight, Mul(RotateHalf(x), sines));
+  };
+  const Tensor q_turned = turn(q);
+  return {q_turned, turn(k)};
+}
+
+}  // namespace foretell

@@ -1,0 +1,72 @@
+// Rotary position embeddings: how a configuration states them, in all its
+// forms, and what the module executes.
+//
+// Old form: `rope_theta` beside `rope_scaling: {"type": "linear", "factor":
+// 2}`. New form: `rope_parameters: {"rope_type": "linear", "rope_theta": …}`.
+// Source: transformers 5.23, modeling_rope_utils.py
+// (RotaryEmbeddingConfigMixin), models/llama/modeling_llama.py.
+#ifndef FORETELL_MODELS_LAYERS_ROPE_H_
+#define FORETELL_MODELS_LAYERS_ROPE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/layers/module.h"
+#include "models/model.h"
+#include "spec/config_view.h"
+
+namespace foretell {
+
+struct RopeConfig {
+  std::string type = "default";  // linear, dynamic, yarn, longrope, llama3, …
+  double theta = 10000;
+  std::optional<double> factor;
+  std::optional<int64_t> original_positions;  // before the scaling
+  int64_t frequencies = 0;                    // elements of inv_freq
+};
+
+// What the reading of a rope depends on beside its own keys.
+struct RopeReading {
+  double default_theta = 10000;
+  int64_t head_dim = 0;
+  // The class holds head_dim when it validates (an absent one may be worked
+  // out later), and so refuses an odd one.
+  bool head_dim_is_held = true;
+  // The class holds an absent head_dim as null, which some types multiply.
+  bool head_dim_is_null = false;
+  // Kinds of layers that the class knows as it loads; rope settings of their
+  // own, keyed by them, are another class's form.
+  std::vector<std::string> layer_types = {};
+};
+
+// Reads `rope_parameters`, `rope_scaling`, `rope_theta`,
+// `partial_rotary_factor` and `original_max_position_embeddings`, works out
+// the number of frequencies and notes what the class refuses.
+RopeConfig ReadRope(const ConfigView& config, const RopeReading& context);
+
+// The context length that `key` states, and how the scaling reached it.
+ContextLength RopeContext(std::string_view key, int64_t positions,
+                          const RopeConfig& rope);
+
+// Buffers inv_freq and original_inv_freq, [frequencies] float32 each.
+struct RotaryEmbedding {
+  RotaryEmbedding(const Module& at, const RopeConfig& rope);
+  // position_ids [b, s] -> cosines and sines [b, s, 2 frequencies] in the
+  // dtype of `like`
+  std::pair<Tensor, Tensor> Forward(const Tensor& like,
+                                    const Tensor& position_ids) const;
+
+  Module module;
+  ValueId inverse_frequencies;
+};
+
+// q [b, h, s, d] and k [b, h_kv, s, d] turned by cosines and sines [b, s, d].
+std::pair<Tensor, Tensor> ApplyRotary(const Tensor& q, const Tensor& k,
+                                      Tensor cosines, Tensor sines);
+
+}  // namespace foretell
+
+#endif  // FORETELL_MODELS_LAYERS_ROPE_H_

@@ -1,0 +1,64 @@
+#include "models/layers/windowed_layers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/layers/read_decoder.h"
+
+namespace foretell {
+namespace {
+
+constexpr std::string_view kSliding = "sliding_attention";
+constexpr std::string_view kFull = "full_attention";
+
+// The list as the class holds it once it has loaded.
+void DeriveTypes(const ConfigView& config,
+                 const std::vector<std::string>& types) {
+  std::vector<ConfigValue> items;
+  for (const std::string& type : types) {
+    items.push_back(ConfigValue::String(type));
+  }
+  config.Derive("layer_types", ConfigValue::Array(std::move(items)));
+}
+
+}  // namespace
+
+int64_t WindowedLayers::WindowOf(int64_t layer) const {
+  const auto at = static_cast<size_t>(layer);
+  return at < types.size() && types[at] == kSliding ? window : 0;
+}
+
+WindowedLayers ReadWindowedLayers(const ConfigView& config, int64_t layers) {
+  WindowedLayers out;
+  const bool is_used = config.Flag({"use_sliding_window"}, false);
+  const int64_t first = config.SizeOrZero({"max_window_layers"}, 28);
+  const int64_t window =
+      config.Raw("sliding_window") == nullptr
+          ? config.Size({"sliding_window"}, 4096)
+          : config.OptionalSize({"sliding_window"}).value_or(0);
+  if (is_used) {
+    out.window = window;
+  } else {
+    config.Derive("sliding_window", ConfigValue::Null());
+  }
+  out.types = ReadLayerTypes(config, layers);
+  if (!config.Has("layer_types")) {
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      const bool slides = out.window > 0 && layer >= first;
+      out.types.emplace_back(slides ? kSliding : kFull);
+    }
+    DeriveTypes(config, out.types);
+  }
+  const bool any_slides =
+      std::ranges::find(out.types, kSliding) != out.types.end();
+  if (any_slides && out.window == 0) {
+    config.Find("model/window", Severity::kBlock, "sliding_window",
+                "layer_types names sliding layers, but no sliding_window is in "
+                "use",
+                "the forward fails as it builds the mask",
+                "set sliding_window, and use_sliding_window to true");
+  }
+  return out;
+}
+
+}  // namespace foretell

@@ -1,0 +1,29 @@
+// Qwen's way of saying which layers attend to a window only.
+//
+// `use_sliding_window` switches it, `sliding_window` is its length, and layers
+// from `max_window_layers` on have it, unless `layer_types` lists them.
+// Source: transformers 5.23, models/qwen2/configuration_qwen2.py, which Qwen3
+// shares.
+#ifndef FORETELL_MODELS_LAYERS_WINDOWED_LAYERS_H_
+#define FORETELL_MODELS_LAYERS_WINDOWED_LAYERS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "spec/config_view.h"
+
+namespace foretell {
+
+struct WindowedLayers {
+  std::vector<std::string> types;  // one per layer, also where none is listed
+  int64_t window = 0;              // of the sliding ones; 0 where there are none
+
+  int64_t WindowOf(int64_t layer) const;
+};
+
+WindowedLayers ReadWindowedLayers(const ConfigView& config, int64_t layers);
+
+}  // namespace foretell
+
+#endif  // FORETELL_MODELS_LAYERS_WINDOWED_LAYERS_H_

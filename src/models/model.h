@@ -1,0 +1,38 @@
+// What a family gives: a model that has registered its parameters, can run its
+// forward, and states what generation keeps per layer.
+#ifndef FORETELL_MODELS_MODEL_H_
+#define FORETELL_MODELS_MODEL_H_
+
+#include <string>
+#include <vector>
+
+#include "graph/builder.h"
+#include "spec/layer_state.h"
+
+namespace foretell {
+
+// Inputs of one training step or forward.
+struct ForwardInputs {
+  Tensor input_ids;   // [batch, seq] int64
+  Tensor labels;      // [batch, seq] int64, [batch] for a class of sequences
+  std::string attention = "sdpa";  // "eager" or "sdpa"
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  // Writes the forward pass and returns the loss, or the first output where
+  // the class returns no loss.
+  virtual Tensor Forward(const ForwardInputs& inputs) = 0;
+
+  std::vector<LayerStack> stacks;
+  // One per kept state, in the order of the layers: an encoder-decoder's layer
+  // keeps two.
+  std::vector<LayerState> states;
+  ContextLength context_length;
+};
+
+}  // namespace foretell
+
+#endif  // FORETELL_MODELS_MODEL_H_

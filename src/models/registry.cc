@@ -1,0 +1,46 @@
+// The families: one declaration and one line each.
+#include <algorithm>
+#include <array>
+
+#include "models/family.h"
+
+namespace foretell {
+
+extern const Family kLlamaFamily;
+extern const Family kMistralFamily;
+extern const Family kMixtralFamily;
+extern const Family kQwen2Family;
+extern const Family kQwen3Family;
+
+namespace {
+
+// By name.
+constexpr std::array kFamilies = {
+    &kLlamaFamily,    //
+    &kMistralFamily,  //
+    &kMixtralFamily,  //
+    &kQwen2Family,    //
+    &kQwen3Family,    //
+};
+
+}  // namespace
+
+std::span<const Family* const> AllFamilies() { return kFamilies; }
+
+const Family* FamilyOfClass(std::string_view class_name) {
+  for (const Family* family : kFamilies) {
+    const auto& classes = family->classes;
+    if (std::ranges::find(classes, class_name) != classes.end()) return family;
+  }
+  return nullptr;
+}
+
+const Family* FamilyOfModelType(std::string_view model_type) {
+  for (const Family* family : kFamilies) {
+    const auto& types = family->model_types;
+    if (std::ranges::find(types, model_type) != types.end()) return family;
+  }
+  return nullptr;
+}
+
+}  // namespace foretell

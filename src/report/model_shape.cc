@@ -1,0 +1,177 @@
+// What `foretell model` may say, in its order.
+#include "report/findings_section.h"
+#include "report/present_model.h"
+
+namespace foretell {
+namespace {
+
+SectionShape Identity() {
+  return {
+      .rows = {
+          FieldRow("name", "Model", CellType::kText,
+                   "The catalogue's id, or the file that was read."),
+          FieldRow("origin", "Read from", CellType::kText,
+                   "Where the configuration comes from, with its date."),
+          FieldRow("class", "Class", CellType::kText,
+                   "The class that the configuration builds."),
+          FieldRow("class_source", "Class from", CellType::kText,
+                   "What told the class."),
+          Optional(FieldRow("part", "Part", CellType::kText,
+                            "The nested configuration that alone was read.")),
+          FieldRow("library", "Library", CellType::kText,
+                   "The library and version whose class is followed."),
+          FieldRow("family", "Family", CellType::kText,
+                   "What the family's layers are."),
+          FieldRow("dtype", "Dtype", CellType::kText,
+                   "The element type of the parameters."),
+          FieldRow("dtype_source", "Dtype from", CellType::kText,
+                   "What told the dtype."),
+      }};
+}
+
+SectionShape Counts() {
+  return {.name = "parameters",
+          .title = "Parameters",
+          .doc = "How many numbers the model learns, each storage once.",
+          .rows = {
+              FieldRow("total", "Total", CellType::kFigure,
+                       "All parameters, tied names once."),
+              FieldRow("trainable", "Trainable", CellType::kFigure,
+                       "Those that take a gradient."),
+              FieldRow("active", "Active per token", CellType::kFigure,
+                       "Those that take part in one token's forward."),
+              FieldRow("active_rule", "Counted as", CellType::kText,
+                       "How the active parameters are counted."),
+              FieldRow("embedding", "Look-up tables", CellType::kFigure,
+                       "Of the total: embeddings that are no output head too."),
+              Optional(FieldRow("published", "Published", CellType::kFigure,
+                                "The total that was published for the "
+                                "checkpoint.")),
+              BarsRow("parts", "By part", "The total by what it is for.",
+                      {"part", "Part", CellType::kText,
+                       "What the parameters are for."},
+                      {"parameters", "Parameters", CellType::kFigure,
+                       "How many there are."}),
+              Optional(FieldRow("ties", "Tied", CellType::kTexts,
+                                "Names that are another parameter's storage.")),
+              Optional(PreformattedRow("equation", "As a sum",
+                                       "The total as a sum of products.")),
+          }};
+}
+
+SectionShape Layers() {
+  return {
+      .name = "layers",
+      .title = "Layers and context",
+      .doc = "How deep the model is and how far its positions reach.",
+      .rows = {
+          TableRow("stacks", "Stacks", "The stacks of equal or similar blocks.",
+                   {{"stack", "Stack", CellType::kText, "Which stack."},
+                    {"layers", "Layers", CellType::kInteger,
+                     "How many layers it has."}}),
+          FieldRow("context", "Context", CellType::kFigure,
+                   "The longest sequence that positions are made for."),
+          FieldRow("context_source", "Context from", CellType::kText,
+                   "The key that states it, and its scaling."),
+      }};
+}
+
+SectionShape Memory() {
+  return {
+      .name = "bytes",
+      .title = "Bytes",
+      .doc = "What the weights and buffers take.",
+      .rows = {
+          FieldRow("weights", "Weights", CellType::kFigure,
+                   "The parameters in the dtype above; unknown where the file "
+                   "is quantized."),
+          TableRow("by_dtype", "Weights by dtype",
+                   "The plain parameters in each usual dtype.",
+                   {{"dtype", "Dtype", CellType::kText, "The element type."},
+                    {"bytes", "Bytes", CellType::kFigure,
+                     "What all parameters take."}}),
+          FieldRow("buffers", "Buffers", CellType::kFigure,
+                   "Tensors that are no parameters, in their own dtypes."),
+      }};
+}
+
+SectionShape Cache() {
+  return {.name = "cache",
+          .title = "Kept while generating",
+          .doc = "Keys and values of one sequence, in the dtype named.",
+          .rows = {
+              FieldRow("dtype", "Dtype", CellType::kText,
+                       "The element type of keys and values."),
+              FieldRow("per_token", "Per token", CellType::kFigure,
+                       "What each further token adds, all layers together."),
+              Optional(FieldRow(
+                  "past_windows", "Past the windows", CellType::kFigure,
+                  "What each further token adds once every sliding "
+                  "window is full.")),
+              Optional(FieldRow(
+                  "per_encoder_token", "Per input token", CellType::kFigure,
+                  "Cross-attention's keys and values, per token of "
+                  "the encoder's input.")),
+              Optional(TableRow(
+                  "groups", "By layer", "Layers that keep the same state.",
+                  {{"kind", "Kind", CellType::kText,
+                    "full, sliding or cross attention."},
+                   {"layers", "Layers", CellType::kInteger, "How many layers."},
+                   {"heads", "Heads", CellType::kInteger,
+                    "Key and value heads of a layer."},
+                   {"key_dim", "Key dim", CellType::kInteger,
+                    "Elements of a head's key."},
+                   {"value_dim", "Value dim", CellType::kInteger,
+                    "Elements of a head's value."},
+                   {"window", "Window", CellType::kInteger,
+                    "Tokens that a sliding layer keeps.", true},
+                   {"per_token", "Per token", CellType::kFigure,
+                    "Bytes of one token, all these layers."}})),
+          }};
+}
+
+SectionShape Tensors() {
+  const std::vector<ColumnShape> columns = {
+      {"name", "Name", CellType::kText,
+       "The name in the state_dict; # stands for an index."},
+      {"shape", "Shape", CellType::kText, "The extents."},
+      {"dtype", "Dtype", CellType::kText, "The element type."},
+      {"count", "Count", CellType::kInteger,
+       "How many tensors the name stands for."},
+      {"indices", "Indices", CellType::kText, "What # ranges over.", true},
+      {"elements", "Elements", CellType::kFigure, "Of all these tensors."}};
+  return {
+      .rows = {
+          Optional(TableRow("tensors", "Parameters by name",
+                            "Every parameter, equal layers folded.", columns)),
+          Optional(TableRow("buffers", "Buffers by name",
+                            "Every buffer, equal layers folded.", columns)),
+      }};
+}
+
+SectionShape Assumptions() {
+  return {.rows = {
+              Optional(TableRow(
+                  "assumed", "Taken from the class, as the file does not say",
+                  "Defaults of the class that were used.",
+                  {{"key", "Key", CellType::kText, "The absent key."},
+                   {"value", "Value", CellType::kText,
+                    "The class's default, as JSON."}})),
+          }};
+}
+
+}  // namespace
+
+const DocumentShape& ModelShape() {
+  static const DocumentShape shape = {
+      .name = "model",
+      .title = "What the model is made of",
+      .doc =
+          "A model's parameters, layers, bytes and per-token state, from "
+          "its configuration alone.",
+      .sections = {Identity(), Counts(), Layers(), Memory(), Cache(), Tensors(),
+                   Assumptions(), FindingsSection()}};
+  return shape;
+}
+
+}  // namespace foretell

@@ -1,0 +1,23 @@
+// The report of `foretell model`: what a model is made of.
+#ifndef FORETELL_REPORT_PRESENT_MODEL_H_
+#define FORETELL_REPORT_PRESENT_MODEL_H_
+
+#include "answers/model.h"
+#include "report/document.h"
+#include "report/shape.h"
+
+namespace foretell {
+
+const DocumentShape& ModelShape();
+
+// What to show beside the figures.
+struct ModelView {
+  bool tensors = false;
+  bool equation = false;
+};
+
+Document PresentModel(const ModelAnswer& answer, const ModelView& view);
+
+}  // namespace foretell
+
+#endif  // FORETELL_REPORT_PRESENT_MODEL_H_

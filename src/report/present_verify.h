@@ -1,0 +1,17 @@
+// The report of `foretell verify`: which recorded figures are reproduced.
+#ifndef FORETELL_REPORT_PRESENT_VERIFY_H_
+#define FORETELL_REPORT_PRESENT_VERIFY_H_
+
+#include "answers/verify.h"
+#include "report/document.h"
+#include "report/shape.h"
+
+namespace foretell {
+
+const DocumentShape& VerifyShape();
+
+Document PresentVerify(const VerifyAnswer& answer);
+
+}  // namespace foretell
+
+#endif  // FORETELL_REPORT_PRESENT_VERIFY_H_

@@ -1,0 +1,369 @@
+#!/usr/bin/env python3
+"""Record the parameters of many classes and variants of eight model families.
+
+    variants.py OUT.jsonl --configs DIR [--recorded FILE] [--only FAMILY]
+
+A row is what `record.py params` prints, with the case that made it; a class that refuses its configuration leaves a row
+with "error", the first 200 characters of what it says. DIR holds configuration files, named as in a row's "config".
+Families: gpt2, llama, mistral, qwen2, qwen3, mixtral, bert, t5. For each: every class on two layers; the changes that
+decide about names, shapes, ties and buffers; those that look as if they did and do not; those that are refused; and,
+as published, each configuration of the family in DIR that FILE (rows of `record.py batch`) does not have.
+
+Read the tables as: (class or None for the configuration's own, edit, over). The edit list of a row follows the family's
+shallow one. Rows come in the order of the tables, and the same rows come back from the same library.
+"""
+import argparse
+import hashlib
+import json
+import logging
+import os
+import pathlib
+import sys
+
+if os.environ.get("PYTHONHASHSEED") != "0":  # sets are printed in the errors: in one order
+    os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})
+import record  # noqa: E402
+
+HEADS = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
+YARN = '{"rope_type":"yarn","factor":4.0,"original_max_position_embeddings":8192}'
+LLAMA3 = '{"rope_type":"llama3","factor":8.0,"low_freq_factor":1.0,"high_freq_factor":4.0,"original_max_position_embeddings":8192}'
+
+
+def longrope(n, more=""):
+    ones = json.dumps([1.0] * n, separators=(",", ":"))
+    return f'{{"rope_type":"longrope","short_factor":{ones},"long_factor":{ones},"original_max_position_embeddings":4096{more}}}'
+
+
+# What every family answers alike: labels, types, the way to the class.
+def labels(one, names):
+    return [(c, "num_labels=5", None) for c in names] + [
+        (one, 'id2label={"0":"a","1":"b","2":"c"}', None),
+        (one, 'id2label={"0":"a","1":"b","2":"c"},num_labels=7', None),
+        (one, "num_labels=0", None),
+        (one, "num_labels=null", None),
+        (one, "id2label=null,num_labels=1", None),
+        (one, 'num_labels=1,problem_type="single_label_classification"', None),
+        (one, 'num_labels=1,problem_type="regression"', None),
+        (one, 'problem_type="ranking"', None),
+        (one, None, "num_labels=4"),
+    ]
+
+
+GPT2 = [(c, None, None) for c in ("GPT2Model", "GPT2LMHeadModel", "GPT2DoubleHeadsModel", "GPT2ForSequenceClassification",
+                                  "GPT2ForTokenClassification", "GPT2ForQuestionAnswering")]
+GPT2 += labels("GPT2ForSequenceClassification", ("GPT2ForSequenceClassification", "GPT2ForTokenClassification",
+                                                 "GPT2ForQuestionAnswering", "GPT2DoubleHeadsModel"))
+GPT2 += [
+    (None, "n_inner=1000", None), (None, "n_inner=0", None), (None, "n_inner=null", None),
+    (None, "add_cross_attention=true", None), ("GPT2Model", "add_cross_attention=true,is_decoder=true", None),
+    (None, "scale_attn_by_inverse_layer_idx=true,reorder_and_upcast_attn=true,scale_attn_weights=false", None),
+    (None, "tie_word_embeddings=false", None), ("GPT2DoubleHeadsModel", "tie_word_embeddings=false", None),
+    ("GPT2Model", "tie_word_embeddings=false", None),
+    ("GPT2DoubleHeadsModel", "summary_use_proj=false", None), ("GPT2DoubleHeadsModel", "summary_proj_to_labels=false", None),
+    ("GPT2DoubleHeadsModel", 'summary_type="attn"', None), ("GPT2DoubleHeadsModel", 'summary_activation="tanh"', None),
+    ("GPT2DoubleHeadsModel", 'summary_activation="nosuch"', None),
+    (None, "n_head=7", None), (None, "n_head=7,n_layer=0", None), (None, "n_head=0", None), (None, "n_layer=-1", None),
+    (None, "vocab_size=50259", None), (None, "pad_token_id=60000", None), (None, "n_ctx=512", None), (None, "n_positions=512", None),
+    (None, "n_embd=96,n_head=4,n_positions=33,vocab_size=101", None),
+    (None, "hidden_size=384", None), (None, "-n_embd,hidden_size=384", None), (None, "num_hidden_layers=3", None),
+    (None, "max_position_embeddings=77", None), (None, "num_attention_heads=6", None), (None, "intermediate_size=100", None),
+    (None, "-n_embd,-n_head,-n_positions,-vocab_size", None), (None, "-n_layer", None),
+    (None, "n_embd=0", None), (None, "n_positions=-1", None), (None, "n_positions=0", None), (None, 'to_dict=3', None), (None, 'text_config={"n_embd":5}', None),
+    ("GPT2ForSequenceClassification", 'id2label={"0":"a"},num_labels=2,problem_type="single_label_classification"', None),
+    (None, "n_embd=null", None), (None, "vocab_size=null", None), (None, "n_layer=2.0", None), (None, "n_layer=true", None),
+    (None, 'n_layer="2"', None), (None, "layer_norm_epsilon=1", None), (None, "attn_pdrop=0", None), (None, "use_cache=1", None),
+    (None, 'activation_function="relu"', None), (None, 'activation_function="nosuch"', None),
+    (None, "is_encoder_decoder=true", None), (None, "chunk_size_feed_forward=16", None), (None, 'pruned_heads={"0":[1,2]}', None),
+    (None, "use_return_dict=true", None), (None, "output_attentions=true", None), (None, "is_encoder_decoder=null", None),
+    ("GPT2ForSequenceClassification", 'id2label={"x":"a"}', None), ("GPT2ForSequenceClassification", 'id2label=["a","b"]', None),
+    ("GPT2ForSequenceClassification", 'id2label={"0":"a","1":"b","2":"c"},num_labels=null', None),
+    ("GPT2ForSequenceClassification", "num_labels=2.5", None), ("GPT2ForSequenceClassification", "num_labels=-3", None),
+    (None, 'torch_dtype="float16"', None), (None, 'torch_dtype="int8"', None), (None, 'torch_dtype="auto"', None),
+    (None, "-model_type", None), (None, "-model_type,-architectures", None), (None, '-model_type,architectures=["NoSuch"]', None),
+    (None, 'architectures=["GPT2Model"]', None), (None, 'architectures=["NoSuch","GPT2Model"]', None), (None, "architectures=null", None),
+    (None, 'architectures=["NoSuch"]', None), (None, 'model_type="nosuch"', None), ("NoSuchModel", None, None),
+    (None, 'quantization_config={"quant_method":"gptq","bits":4}', None),
+    (None, None, "n_embd=384"), (None, None, "hidden_size=384,num_hidden_layers=1"), (None, None, "n_head=7"),
+    (None, None, "n_inner=3.5"), (None, None, "nosuch=3"), (None, None, "tie_word_embeddings=false,add_cross_attention=true"),
+]
+
+LLAMA = [("Llama" + c, None, None) for c in HEADS]
+LLAMA += labels("LlamaForSequenceClassification", ("LlamaForSequenceClassification", "LlamaForTokenClassification", "LlamaForQuestionAnswering"))
+LLAMA += [
+    (None, "tie_word_embeddings=false", None), (None, "-tie_word_embeddings", None),
+    ("LlamaModel", "tie_word_embeddings=false", None), ("LlamaForSequenceClassification", "tie_word_embeddings=false", None),
+    (None, "attention_bias=true", None), (None, "mlp_bias=true", None), ("LlamaModel", "attention_bias=true,mlp_bias=true", None),
+    (None, "-attention_bias,-mlp_bias", None), (None, "attention_bias=null", None), (None, "mlp_bias=1", None),
+    (None, "num_key_value_heads=null", None), (None, "-num_key_value_heads", None), (None, "num_key_value_heads=1", None),
+    (None, "num_key_value_heads=5", None), (None, "num_key_value_heads=0", None),
+    (None, "head_dim=null", None), (None, "-head_dim", None), (None, "head_dim=128", None), (None, "head_dim=33", None),
+    (None, "head_dim=3,-rope_scaling", None), (None, "head_dim=0", None),
+    (None, "hidden_size=2047", None), (None, "num_attention_heads=30", None), (None, "num_attention_heads=0", None),
+    (None, "hidden_size=96,num_attention_heads=6,num_key_value_heads=2,-head_dim,intermediate_size=131,vocab_size=257", None),
+    (None, "-hidden_size,-intermediate_size,-num_attention_heads,-num_key_value_heads,-head_dim,-vocab_size", None),
+    (None, "-rope_scaling", None), (None, "rope_scaling=null,rope_theta=null", None), (None, "-rope_scaling,-rope_theta", None),
+    (None, 'rope_scaling={"type":"linear","factor":2.0}', None), (None, 'rope_scaling={"rope_type":"dynamic","factor":2.0}', None),
+    (None, f"rope_scaling={YARN}", None), (None, f"rope_scaling={LLAMA3}", None), (None, f"rope_scaling={longrope(32)}", None),
+    (None, f"rope_scaling={longrope(32, ',' + chr(34) + 'factor' + chr(34) + ':8.0')},original_max_position_embeddings=2048", None),
+    (None, f"rope_scaling={longrope(16)}", None), (None, f"rope_scaling={longrope(1)}", None),
+    (None, f"rope_scaling={longrope(16)},partial_rotary_factor=0.5", None),
+    (None, 'rope_scaling={"rope_type":"proportional","partial_rotary_factor":0.25}', None),
+    (None, 'rope_scaling={"rope_type":"longrope","factor":8.0}', None),
+    (None, 'rope_scaling={"rope_type":"longrope","short_factor":null,"long_factor":null}', None),
+    (None, 'rope_scaling={"rope_type":"linear"}', None), (None, 'rope_scaling={"rope_type":"linear","factor":null}', None),
+    (None, 'rope_scaling={"rope_type":"linear","factor":0.5}', None),
+    (None, 'rope_scaling={"rope_type":"dynamic"}', None), (None, 'rope_scaling={"rope_type":"yarn"}', None),
+    (None, 'rope_scaling={"rope_type":"yarn","factor":2.0}', None), (None, 'rope_scaling={"rope_type":"yarn","factor":null}', None),
+    (None, 'rope_scaling={"rope_type":"llama3","factor":8.0}', None),
+    (None, 'rope_scaling={"rope_type":"llama3","factor":8.0,"low_freq_factor":null,"high_freq_factor":4.0}', None),
+    (None, 'rope_scaling={"rope_type":"su","factor":2.0}', None), (None, 'rope_scaling={"rope_type":"mrope","mrope_section":[16,8,8]}', None),
+    (None, 'rope_scaling={"rope_type":"default"}', None), (None, "rope_scaling={}", None), (None, 'rope_scaling="linear"', None),
+    (None, '-rope_scaling,rope_parameters={"rope_theta":1000.0,"rope_type":"linear","factor":2.0}', None),
+    (None, 'rope_parameters={"rope_theta":1000.0,"rope_type":"default"}', None), (None, "rope_parameters=7", None),
+    (None, "-rope_scaling,partial_rotary_factor=0.5", None), (None, 'rope_scaling={"type":"linear","factor":2.0},partial_rotary_factor=0.5', None),
+    (None, f"rope_scaling={YARN},partial_rotary_factor=0.5,head_dim=34", None),
+    (None, 'rope_scaling={"rope_type":"linear","factor":2.0,"partial_rotary_factor":0.5},head_dim=33', None),
+    (None, 'layer_types=["full_attention","full_attention"],rope_parameters={"full_attention":{"rope_type":"linear","factor":2.0}},-rope_scaling', None),
+    (None, "pad_token_id=128256", None), (None, "pad_token_id=-1", None), (None, "pad_token_id=-128257", None), (None, "pad_token_id=128255", None),
+    (None, "pad_token_id=1.5", None), (None, "vocab_size=32003", None), (None, "vocab_size=0", None),
+    (None, "vocab_size=-1", None), (None, "intermediate_size=0", None), (None, "intermediate_size=-4", None), (None, "num_key_value_heads=-2", None),
+    (None, "num_attention_heads=-32", None), (None, 'rope_theta="x"', None), (None, "max_position_embeddings=0", None),
+    (None, "num_hidden_layers=0", None), (None, "num_hidden_layers=-2", None), (None, "num_hidden_layers=true", None), (None, "hidden_size=2048.0", None),
+    (None, 'hidden_act="gelu"', None), (None, 'hidden_act="nosuch"', None), (None, 'hidden_act="nosuch",num_hidden_layers=0', None),
+    (None, 'layer_types=["full_attention","sliding_attention"]', None), (None, 'layer_types=["full_attention"]', None),
+    (None, 'layer_types=["attention","mamba"]', None), (None, 'layer_types=["full_attention","nosuch"]', None), (None, "layer_types=null", None),
+    (None, "initializer_range=2.0", None), (None, "initializer_range=0", None), (None, "rms_norm_eps=1", None), (None, "pretraining_tp=2", None),
+    (None, "sliding_window=128,n_ctx=7,n_positions=9,max_position_embeddings=512", None), (None, 'eos_token_id="2"', None),
+    (None, 'per_layer_config={"1":{"intermediate_size":100}}', None), (None, "chunk_size_feed_forward=null,is_encoder_decoder=3", None),
+    (None, "rope_theta=10000", None), (None, 'rope_scaling={"type":"dynamic","rope_type":"linear","factor":2.0}', None),
+    (None, 'rope_scaling={"type":"yarn","factor":2.0},original_max_position_embeddings=0', None),
+    ("LlamaForTokenClassification", "token_classification_bias=false", None),
+    (None, 'torch_dtype="float32"', None), (None, 'dtype="float16",torch_dtype="bfloat16"', None),
+    (None, 'architectures=["LLaMAForCausalLM"]', None), (None, 'architectures=["LlamaModel"]', None), (None, "-architectures", None), (None, "-model_type", None),
+    (None, 'architectures=["MistralForCausalLM"]', None), (None, 'architectures=["Qwen2ForCausalLM"]', None), ("BertModel", None, None),
+    (None, 'auto_map={"AutoConfig":"configuration_x.XConfig"}', None),
+    (None, 'model_type="nosuch",auto_map={"AutoConfig":"configuration_x.XConfig"}', None),
+    (None, None, "num_hidden_layers=3"), (None, None, "hidden_size=1024"), (None, None, "hidden_size=2047"), (None, None, "num_attention_heads=16"),
+    (None, None, "num_key_value_heads=null"), (None, None, "num_key_value_heads=2"), (None, None, "head_dim=null"), (None, None, "head_dim=33"),
+    (None, None, "attention_bias=true,mlp_bias=true,tie_word_embeddings=false"), (None, None, "attention_bias=null"),
+    (None, None, f"rope_parameters={YARN[:-1]},\"rope_theta\":10000.0}}"), (None, None, 'rope_parameters.rope_type="linear"'),
+    (None, None, 'rope_parameters.rope_type="yarn",rope_parameters.factor=2.0'), (None, None, 'rope_scaling={"rope_type":"linear","factor":2.0,"rope_theta":10000.0}'),
+    (None, None, "rope_parameters=null"), (None, None, "vocab_size=7"), (None, None, "rope_parameters.partial_rotary_factor=0.25"),
+]
+
+MISTRAL = [("Mistral" + c, None, None) for c in HEADS]
+MISTRAL += [("MistralForSequenceClassification", "num_labels=5", None), ("MistralForTokenClassification", "num_labels=5", None),
+            ("MistralForQuestionAnswering", "num_labels=5", None)]
+MISTRAL += [
+    (None, "tie_word_embeddings=true", None), (None, "num_key_value_heads=null", None), (None, "-num_key_value_heads", None), (None, "num_key_value_heads=32", None),
+    (None, "num_key_value_heads=5", None), (None, "head_dim=null", None), (None, "head_dim=64", None), (None, "head_dim=0", None), (None, "head_dim=127", None),
+    (None, "hidden_size=4100", None), (None, "hidden_size=4095", None), (None, "num_attention_heads=24", None),
+    (None, "sliding_window=1024", None), (None, "-sliding_window", None), (None, "attention_bias=true,mlp_bias=true", None),
+    (None, 'layer_types=["full_attention","sliding_attention"]', None), (None, '-architectures,layer_types=["full_attention","sliding_attention"]', None),
+    (None, '-architectures,head_dim=128,layer_types=["full_attention","sliding_attention"]', None),
+    (None, "layer_types=null", None), (None, f"rope_scaling={YARN}", None), (None, 'rope_scaling={"type":"dynamic","factor":2.0}', None),
+    (None, 'rope_scaling={"type":"dynamic","factor":2.0}', "head_dim=null"), (None, "pad_token_id=32768", None), (None, "intermediate_size=null", None), (None, "rms_norm_eps=null", None), (None, "-architectures", None),
+    (None, None, "head_dim=null"), (None, None, "num_key_value_heads=null"), (None, None, "hidden_size=2048"), (None, None, "tie_word_embeddings=true"),
+    (None, "hidden_size=128,num_attention_heads=4,num_key_value_heads=2,intermediate_size=77,vocab_size=99", None),
+]
+
+QWEN2 = [("Qwen2" + c, None, None) for c in HEADS]
+QWEN2 += [("Qwen2ForSequenceClassification", "num_labels=5", None), ("Qwen2ForTokenClassification", "num_labels=5", None),
+          ("Qwen2ForQuestionAnswering", "num_labels=5", None)]
+QWEN2 += [
+    (None, "tie_word_embeddings=false", None), (None, "num_key_value_heads=null", None), (None, "-num_key_value_heads", None), (None, "num_key_value_heads=7", None),
+    (None, "head_dim=128", None), (None, "head_dim=null", None), (None, "head_dim=65", None), (None, "num_attention_heads=13", None), (None, "hidden_size=900", None),
+    (None, "use_sliding_window=true,sliding_window=100,max_window_layers=1", None), (None, "use_sliding_window=true,sliding_window=null", None),
+    (None, 'layer_types=["sliding_attention","full_attention"]', None), (None, 'layer_types=["full_attention"]', None), (None, 'layer_types=["x","y"]', None),
+    (None, "layer_types=null", None), (None, "max_window_layers=null", None), (None, "attention_bias=false,qkv_bias=false,mlp_bias=true", None),
+    (None, f"rope_scaling={YARN}", None), (None, 'rope_scaling={"type":"dynamic","factor":2.0}', None),
+    (None, 'rope_parameters={"full_attention":{"rope_type":"default","rope_theta":10000.0}}', None), (None, "pad_token_id=151936", None),
+    (None, "-architectures", None), (None, "-model_type", None), (None, "use_sliding_window=null", None),
+    (None, None, "num_hidden_layers=1"), (None, None, "num_hidden_layers=5"), (None, None, 'num_hidden_layers=3,layer_types=["full_attention","full_attention","full_attention"]'),
+    (None, None, "head_dim=32"), (None, None, "hidden_size=448"), (None, None, "num_key_value_heads=null"), ("Qwen2RMSNorm", None, None),
+    ("LlamaForCausalLM", None, None),
+]
+
+QWEN3 = [("Qwen3" + c, None, None) for c in HEADS]
+QWEN3 += [("Qwen3ForSequenceClassification", "num_labels=5", None), ("Qwen3ForTokenClassification", "num_labels=5", None),
+          ("Qwen3ForQuestionAnswering", "num_labels=5", None)]
+QWEN3 += [
+    (None, "tie_word_embeddings=false", None), (None, "attention_bias=true", None), ("Qwen3Model", "attention_bias=true,mlp_bias=true", None),
+    (None, "head_dim=null", None), (None, "-head_dim", None), (None, "head_dim=64", None), (None, "head_dim=127", None), (None, "hidden_size=1000,num_attention_heads=7", None),
+    (None, "num_key_value_heads=null", None), (None, "-num_key_value_heads", None), (None, "num_key_value_heads=3", None),
+    (None, "use_sliding_window=true,sliding_window=100,max_window_layers=1", None), (None, 'layer_types=["sliding_attention","full_attention"]', None),
+    (None, 'layer_types=["full_attention","full_attention","full_attention"]', None), (None, "use_qk_norm=false", None),
+    (None, f"rope_scaling={YARN}", None), (None, f"rope_scaling={longrope(64)}", None), (None, 'rope_scaling={"type":"yarn"}', None),
+    (None, "pad_token_id=151936", None), (None, "-architectures", None),
+    (None, None, "head_dim=64"), (None, None, "head_dim=null"), (None, None, "num_hidden_layers=4"), (None, None, "hidden_size=512"),
+]
+
+MIXTRAL = [("Mixtral" + c, None, None) for c in HEADS]
+MIXTRAL += [("MixtralForSequenceClassification", "num_labels=5", None), ("MixtralForTokenClassification", "num_labels=5", None),
+            ("MixtralForQuestionAnswering", "num_labels=5", None)]
+MIXTRAL += [
+    (None, "tie_word_embeddings=true", None), (None, "num_local_experts=4", None), (None, "num_local_experts=1", None), (None, "num_local_experts=0", None),
+    (None, "num_experts=3", None), (None, "-num_local_experts,num_experts=3", None), (None, "num_experts_per_tok=9", None), (None, "num_local_experts=null", None),
+    (None, "num_key_value_heads=null", None), (None, "-num_key_value_heads", None), (None, "num_key_value_heads=2", None),
+    (None, "head_dim=64", None), (None, "head_dim=null", None), (None, "head_dim=0", None), (None, "head_dim=99", None), (None, "hidden_size=4097", None),
+    (None, "sliding_window=1024", None), (None, "attention_bias=true", None), (None, "-rope_theta", None), (None, f"rope_scaling={YARN}", None),
+    (None, 'rope_scaling={"type":"linear","factor":2.0}', None), (None, 'rope_scaling={"type":"dynamic","factor":2.0}', None),
+    (None, f"rope_scaling={LLAMA3}", None), (None, f"rope_scaling={longrope(64)}", None), (None, f"rope_scaling={longrope(64)},head_dim=128", None),
+    (None, f"rope_scaling={YARN},head_dim=64", None), (None, 'rope_scaling={"rope_type":"proportional"}', None),
+    (None, "pad_token_id=32000", None), (None, 'hidden_act="nosuch"', None),
+    (None, "router_jitter_noise=0.1,output_router_logits=true", None), (None, "-architectures", None), (None, 'layer_types=["full_attention","full_attention"]', None),
+    (None, None, "num_local_experts=2,hidden_size=64"), (None, None, "num_experts=2"), (None, None, "head_dim=32"),
+]
+
+BERT = [("Bert" + c, None, None) for c in ("Model", "ForPreTraining", "LMHeadModel", "ForMaskedLM", "ForNextSentencePrediction", "ForSequenceClassification",
+                                           "ForMultipleChoice", "ForTokenClassification", "ForQuestionAnswering", "Layer")]
+BERT += labels("BertForQuestionAnswering", ("BertForSequenceClassification", "BertForTokenClassification", "BertForQuestionAnswering",
+                                            "BertForMultipleChoice", "BertForNextSentencePrediction"))
+BERT += [
+    (None, "tie_word_embeddings=false", None), ("BertForPreTraining", "tie_word_embeddings=false", None), ("BertLMHeadModel", "tie_word_embeddings=false", None),
+    ("BertModel", "tie_word_embeddings=false", None), ("BertLMHeadModel", "is_decoder=true", None), (None, "is_decoder=true", None),
+    ("BertLMHeadModel", "is_decoder=true,add_cross_attention=true", None), ("BertModel", "is_decoder=true,add_cross_attention=true", None),
+    (None, "is_decoder=true,add_cross_attention=true", None), (None, "add_cross_attention=true", None), ("BertModel", "add_cross_attention=true,num_hidden_layers=0", None),
+    ("BertModel", "is_encoder_decoder=true,is_decoder=true", None),
+    (None, 'position_embedding_type="relative_key"', None), (None, 'position_embedding_type="relative_key_query",max_position_embeddings=300', None),
+    (None, "num_attention_heads=11", None), (None, "num_attention_heads=11,embedding_size=128", None), (None, "num_attention_heads=11,num_hidden_layers=0", None),
+    (None, "num_attention_heads=0", None), (None, "type_vocab_size=1", None), (None, "type_vocab_size=0", None), (None, "max_position_embeddings=514", None),
+    (None, "max_position_embeddings=0", None), (None, "pad_token_id=null", None), (None, "pad_token_id=-1", None), (None, "pad_token_id=30522", None), (None, "-pad_token_id,vocab_size=0", None),
+    (None, 'hidden_act="relu"', None), (None, 'hidden_act="nosuch"', None), ("BertModel", 'hidden_act="nosuch",num_hidden_layers=0', None),
+    (None, 'hidden_act="nosuch",num_hidden_layers=0', None), (None, "chunk_size_feed_forward=64", None), (None, "chunk_size_feed_forward=null", None),
+    ("BertForSequenceClassification", "classifier_dropout=0.3", None), ("BertModel", "add_pooling_layer=false,pooler_fc_size=100,pooler_type=\"x\"", None),
+    (None, "vocab_size=30523,intermediate_size=1001,hidden_size=132", None), (None, "hidden_dropout_prob=null", None), (None, "layer_norm_eps=1", None), (None, "hidden_dropout_prob=0", None),
+    (None, "num_hidden_layers=0", None), (None, 'torch_dtype="bfloat16"', None), (None, "-model_type", None), (None, "-architectures", None), (None, 'architectures=["BertForNothing"]', None),
+    (None, 'pruned_heads={"0":[1,2]}', None), (None, "-hidden_size,-intermediate_size,-vocab_size,-max_position_embeddings,-type_vocab_size", None),
+    (None, "head_dim=16,num_key_value_heads=2", None), (None, "n_layer=5,n_embd=9,d_model=11", None),
+    (None, None, "tie_word_embeddings=false"), (None, None, "is_decoder=true,add_cross_attention=true"), (None, None, "add_cross_attention=true"),
+    (None, None, "max_position_embeddings=40,type_vocab_size=3"), (None, None, "hidden_size=100"), ("LlamaForCausalLM", None, None),
+]
+
+T5 = [("T5" + c, None, None) for c in ("Model", "ForConditionalGeneration", "EncoderModel", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")]
+T5 += labels("T5ForTokenClassification", ("T5ForSequenceClassification", "T5ForTokenClassification", "T5ForQuestionAnswering"))
+T5 += [(c, 'feed_forward_proj="gated-gelu"', None) for c in ("T5ForConditionalGeneration", "T5EncoderModel", "T5ForSequenceClassification")]
+T5 += [(c, None, "tie_word_embeddings=false") for c in ("T5Model", "T5ForConditionalGeneration", "T5EncoderModel", "T5ForSequenceClassification",
+                                                       "T5ForTokenClassification", "T5ForQuestionAnswering")]
+T5 += [(c, "is_decoder=true", None) for c in ("T5EncoderModel", "T5ForTokenClassification", "T5ForConditionalGeneration")]
+T5 += [
+    (None, 'feed_forward_proj="gated-silu"', None), (None, 'feed_forward_proj="gated"', None), (None, 'feed_forward_proj="wide-relu"', None),
+    (None, 'feed_forward_proj="gated-gelu-new"', None), (None, 'feed_forward_proj="gelu_new"', None), (None, 'feed_forward_proj="nosuch"', None), (None, "feed_forward_proj=null", None),
+    (None, 'feed_forward_proj=""', None), (None, "-feed_forward_proj", None), (None, "is_gated_act=true", None), (None, 'feed_forward_proj="gated-gelu",is_gated_act=false', None),
+    (None, 'dense_act_fn="nosuch"', None), (None, 'feed_forward_proj="nosuch",dense_act_fn="relu"', None),
+    (None, "num_decoder_layers=3", None), (None, "num_decoder_layers=null", None), (None, "-num_decoder_layers", None), (None, "num_decoder_layers=0", None), (None, "num_layers=0", None),
+    (None, "num_layers=0,-num_decoder_layers", None), (None, "-num_layers,-num_decoder_layers", None),
+    (None, "tie_word_embeddings=false", None), (None, "tie_word_embeddings=true", None), (None, "tie_word_embeddings=null", None), (None, "is_encoder_decoder=false", None),
+    ("T5EncoderModel", "is_encoder_decoder=false", None), (None, "num_hidden_layers=3", None), (None, "num_hidden_layers=3,-num_decoder_layers", None),
+    (None, "hidden_size=96", None), (None, "num_attention_heads=3", None), (None, "head_dim=10", None), (None, "-d_model,hidden_size=96", None),
+    (None, "relative_attention_num_buckets=16,relative_attention_max_distance=64", None), (None, "relative_attention_num_buckets=0", None), (None, "d_kv=10,num_heads=3", None),
+    (None, "num_heads=0", None), (None, "vocab_size=32101,d_ff=777", None), (None, "pad_token_id=null", None), (None, "pad_token_id=40000", None), (None, "classifier_dropout=null", None),
+    ("T5ForSequenceClassification", "problem_type=\"regression\",num_labels=1", None), (None, 'architectures=["T5WithLMHeadModel"]', None), (None, "-architectures", None),
+    (None, 'architectures=["T5EncoderModel"]', None), (None, '-model_type,architectures=["T5WithLMHeadModel"]', None), (None, "-model_type", None), (None, "d_model=null", None),
+    (None, 'torch_dtype="float16"', None), (None, "initializer_factor=1", None),
+    (None, None, "num_layers=1"), (None, None, "num_hidden_layers=1"), (None, None, "num_decoder_layers=1"), (None, None, 'feed_forward_proj="gated-gelu"'), (None, None, "is_gated_act=true"),
+    (None, None, "d_model=100"), (None, None, "is_decoder=true"), ("T5EncoderModel", None, "is_decoder=true,num_layers=1"), (None, None, "num_decoder_layers=null"),
+]
+
+# family -> (configuration, what makes it shallow, rows); further rows name a configuration of their own, as published.
+FAMILIES = {
+    "gpt2": ("openai-community--gpt2", "n_layer=2", GPT2),
+    "llama": ("meta-llama--Llama-3.2-1B", "num_hidden_layers=2", LLAMA),
+    "mistral": ("mistralai--Mistral-7B-v0.3", "num_hidden_layers=2", MISTRAL),
+    "qwen2": ("Qwen--Qwen2.5-0.5B", "num_hidden_layers=2", QWEN2),
+    "qwen3": ("Qwen--Qwen3-0.6B", "num_hidden_layers=2", QWEN3),
+    "mixtral": ("mistralai--Mixtral-8x7B-v0.1", "num_hidden_layers=2", MIXTRAL),
+    "bert": ("google-bert--bert-base-uncased", "num_hidden_layers=2", BERT),
+    "t5": ("google-t5--t5-small", "num_layers=2,num_decoder_layers=2", T5),
+}
+FURTHER = [
+    ("gpt2", "distilbert--distilgpt2", "GPT2DoubleHeadsModel", None, None), ("gpt2", "distilbert--distilgpt2", "GPT2ForSequenceClassification", None, None),
+    ("gpt2", "distilbert--distilgpt2", None, None, "n_layer=2"), ("gpt2", "openai-community--gpt2-xl", "GPT2ForTokenClassification", None, None),
+    ("llama", "huggyllama--llama-7b", "LlamaForCausalLM", "-num_key_value_heads", "num_hidden_layers=2"),
+    ("llama", "meta-llama--Meta-Llama-3-8B", "LlamaForSequenceClassification", None, None), ("llama", "meta-llama--Llama-3.2-1B", "LlamaModel", None, None),
+    ("llama", "SpecForge--llama3-8B-eagle3", "LlamaModel", None, None), ("llama", "TinyLlama--TinyLlama-1.1B-Chat-v1.0", "LlamaForQuestionAnswering", None, None),
+    ("mistral", "mistralai--Mistral-Nemo-Instruct-2407", None, "head_dim=null", "num_hidden_layers=2"),
+    ("mistral", "mistralai--Mistral-Nemo-Instruct-2407", None, "-head_dim", "num_hidden_layers=2"),
+    ("mistral", "mistralai--Mistral-Nemo-Instruct-2407", None, None, "num_hidden_layers=2,head_dim=null"),
+    ("mistral", "mistralai--Ministral-8B-Instruct-2410", "MistralForTokenClassification", None, None),
+    ("qwen2", "Qwen--Qwen2.5-7B", "Qwen2ForSequenceClassification", None, None), ("qwen2", "Qwen--Qwen2-0.5B", None, None, "num_hidden_layers=2,tie_word_embeddings=false"),
+    ("qwen3", "Qwen--Qwen3-8B", "Qwen3ForSequenceClassification", None, None), ("qwen3", "Qwen--Qwen3-Embedding-0.6B", "Qwen3Model", None, None),
+    ("mixtral", "mistralai--Mixtral-8x22B-v0.1", "MixtralModel", None, None), ("mixtral", "hpcai-tech--grok-1", None, None, "num_hidden_layers=2"),
+    ("bert", "jinaai--jina-embeddings-v2-base-en", "BertModel", None, None), ("bert", "BAAI--bge-small-en-v1.5", "BertForSequenceClassification", None, None),
+    ("bert", "sentence-transformers--all-MiniLM-L6-v2", "BertForMaskedLM", None, None), ("bert", "google-bert--bert-base-uncased", "BertForPreTraining", None, None),
+    ("t5", "google--byt5-small", "T5EncoderModel", None, None), ("t5", "google--byt5-small", None, "-is_gated_act,-dense_act_fn", None),
+    ("t5", "google--flan-t5-small", "T5ForQuestionAnswering", None, None), ("t5", "google--flan-t5-small", None, 'feed_forward_proj="relu"', None),
+    ("t5", "google--flan-t5-small", None, None, "num_layers=2,num_decoder_layers=3"), ("t5", "google-t5--t5-11b", "T5ForSequenceClassification", None, None),
+]
+
+
+def file_of(configs, name):
+    return configs / (name + ".json")
+
+
+def family_of(file):
+    """The family of a configuration file, or None: its model_type, or the class it names where it has none."""
+    try:
+        raw = json.loads(file.read_text())
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        return None
+    if not isinstance(raw, dict):
+        return None
+    if raw.get("model_type") in FAMILIES:
+        return raw["model_type"]
+    if "model_type" not in raw:
+        for name in raw.get("architectures") or []:
+            cls = getattr(record.transformers, name, None)
+            kind = getattr(getattr(cls, "config_class", None), "model_type", None)
+            if kind in FAMILIES:
+                return kind
+    return None
+
+
+def cases(configs, recorded, only):
+    for family, (name, shallow, rows) in FAMILIES.items():
+        if only not in (None, family):
+            continue
+        for cls, edit, over in rows:
+            yield name, ",".join(x for x in (shallow, edit) if x), over, cls
+        for kind, other, cls, edit, over in FURTHER:
+            if kind == family:
+                yield other, edit, over, cls
+        for file in sorted(configs.rglob("*.json")):
+            if record.label(file) not in recorded and family_of(file) == family:
+                yield record.label(file), None, None, None
+
+
+def row(configs, name, edit, over, cls):
+    stated = {k: v for k, v in (("what", "params"), ("over", over), ("edit", edit), ("class", cls)) if v}
+    key = hashlib.sha256(json.dumps({**stated, "config": name}, sort_keys=True).encode()).hexdigest()[:12]
+    try:
+        r = record.params(file_of(configs, name), over or "none", edit or "none", cls or "none")
+    except Exception as e:  # a refusal is a record
+        r = {"config": name, "case": stated, "error": record.said(e, 200)}
+    return {"key": key, **r}
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("out", type=pathlib.Path)
+    p.add_argument("--configs", type=pathlib.Path, required=True)
+    p.add_argument("--recorded", type=pathlib.Path)
+    p.add_argument("--only", choices=FAMILIES)
+    a = p.parse_args()
+    logging.disable(logging.CRITICAL)
+    recorded = {json.loads(x)["config"] for x in a.recorded.read_text().splitlines()} if a.recorded else set()
+    seen, good, refused = set(), 0, 0
+    with a.out.open("w") as f:
+        for name, edit, over, cls in cases(a.configs, recorded, a.only):
+            if (name, edit, over, cls) in seen:
+                raise SystemExit(f"twice: {name} {edit} {over} {cls}")
+            seen.add((name, edit, over, cls))
+            r = row(a.configs, name, edit, over, cls)
+            good, refused = good + ("error" not in r), refused + ("error" in r)
+            f.write(json.dumps(r, separators=(",", ":")) + "\n")
+    print(f"{good} recorded, {refused} refused")
+
+
+if __name__ == "__main__":
+    main()
