@@ -15,7 +15,7 @@ Parameters CountOf(const ModelConfig& config) {
   if (const auto* model = std::get_if<ReadModel>(&read)) {
     return model->parameters.total;
   }
-  return Parameters::Unknown("no family has the class");
+  return Parameters::Unknown("its family");
 }
 
 }  // namespace

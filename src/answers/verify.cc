@@ -28,6 +28,7 @@ std::variant<ReadModel, Refusal> ReadCase(const TruthCase& truth) {
   for (const auto& [key, value] : loaded.log.derived) {
     config.root.Set(key, value);
   }
+  config.is_loaded = true;
   ApplyOverrides(truth.recording.overrides, config.root);
   return ReadModelOf(config, options);
 }
@@ -136,6 +137,7 @@ class Verifier {
     ++tally.n;
     if (const auto* refusal = std::get_if<Refusal>(&read)) {
       // A supported class that is refused is a miss in every field.
+      ++answer_->refused;
       for (const std::string& field : FieldsOf(recording)) {
         Note(truth, field, "refused: " + refusal->errors.front().what, 1);
       }

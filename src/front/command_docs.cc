@@ -39,9 +39,10 @@ std::string Sentence(std::string_view summary) {
 }
 
 std::string CommandPage(const CommandTable& table, const CommandRow& command) {
-  std::string out = fmt::format(
-      "{}# foretell {}\n\n{}\n\n```sh\n{}\n```\n\n", kMade, command.name,
-      MarkdownText(Sentence(command.summary)), UsageLine(table, command));
+  std::string out =
+      fmt::format("{}# {} {}\n\n{}\n\n```sh\n{}\n```\n\n", kMade, table.program,
+                  command.name, MarkdownText(Sentence(command.summary)),
+                  UsageLine(table, command));
   std::string_view rest = command.description;
   while (!rest.empty()) {
     const size_t end = std::min(rest.find("\n\n"), rest.size());

@@ -33,7 +33,7 @@ TEST(Commands, AreThese) {
     list += "\n";
   }
   EXPECT_EQ(list,
-            "model: class dtype tensors all-tensors explain\n"
+            "model: class dtype tensors explain\n"
             "models:\n"
             "verify: configs\n"
             "graph: layers batch seq dtype attn\n"

@@ -34,15 +34,8 @@ bool IsShortCluster(std::string_view word) {
          !(word[1] >= '0' && word[1] <= '9') && word[1] != '.';
 }
 
-std::optional<size_t> ParseIndex(std::string_view text) {
-  size_t index = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), index);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return index;
-}
+// How an unknown option is handed to CLI11, before the index of its word.
+constexpr std::string_view kUnknown = "--?=";
 
 class Parser {
  public:
@@ -51,8 +44,8 @@ class Parser {
 
   Invocation Parse() {
     FindCommandWord();
-    if (errors_.empty() || forgives_) {
-      ReadOptionWords();
+    ReadOptionWords();
+    if (command_word_ == words_.size() || command_ != nullptr || forgives_) {
       Assign();
       CheckArguments();
       CheckFormat();
@@ -107,7 +100,6 @@ class Parser {
     const std::string& word = words_[command_word_];
     Fail(command_word_, 0, fmt::format("there is no command {}", word),
          NearestCommandCure(table_, word));
-    ForgiveIfAsked();
   }
 
   // Notes where each option stands, which spelling it has, and what is wrong
@@ -120,10 +112,9 @@ class Parser {
         end = i;
       } else if (const auto name = LongNameIn(words_[i])) {
         ReadLongOption(i, *name);
-      } else if (IsShortCluster(words_[i])) {
+      } else if (IsKnownCluster(words_[i])) {
         for (const char c : words_[i].substr(1)) {
-          const OptionRow* row = FindShort(c);
-          if (row != nullptr) occurrences_[row].push_back(i);
+          occurrences_[FindShort(c)].push_back(i);
         }
       }
     }
@@ -147,6 +138,14 @@ class Parser {
     }
   }
 
+  // "-lh" where both letters are flags.
+  bool IsKnownCluster(std::string_view word) const {
+    return IsShortCluster(word) &&
+           std::ranges::all_of(word.substr(1), [this](char c) {
+             return FindShort(c) != nullptr;
+           });
+  }
+
   const OptionRow* FindShort(char c) const {
     for (const auto* list :
          {command_ ? &command_->options : nullptr, &table_.global_options}) {
@@ -159,25 +158,23 @@ class Parser {
   }
 
   void ForgiveIfAsked() {
-    for (const std::string& word : words_) {
-      if (word == "--") return;
-      forgives_ =
-          forgives_ || word == "--help" || word == "-h" || word == "--version";
+    for (const auto& [row, words] : occurrences_) {
+      forgives_ = forgives_ || row->name == "help" || row->name == "version";
     }
   }
 
-  // CLI11 sees each value as the index of its word, so that it says which
-  // word belongs to which option without ever reading outside text.
+  // CLI11 sees each option under its own name and each value as the index of
+  // its word, so that it says which word belongs to which option, and errors
+  // can point at it. It never reads outside text.
   void Assign() {
     CLI::App app;
     app.set_help_flag();
     app.allow_extras();
     std::vector<std::pair<const OptionRow*, CLI::Option*>> added;
     const auto add = [&](const OptionRow& row) {
-      std::string names = "--" + std::string(row.name);
-      if (row.short_name != 0) names += std::string(",-") + row.short_name;
+      const std::string name = "--" + std::string(row.name);
       CLI::Option* option =
-          row.is_flag() ? app.add_flag(names) : app.add_option(names);
+          row.is_flag() ? app.add_flag(name) : app.add_option(name);
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
       if (!row.is_flag()) option->expected(0, 1);
       added.emplace_back(&row, option);
@@ -212,8 +209,12 @@ class Parser {
         encoded.push_back("--");
       } else if (i < values_end_ && name) {
         encoded.push_back(EncodedLong(i, *name));
+      } else if (i < values_end_ && IsKnownCluster(word)) {
+        for (const char c : word.substr(1)) {
+          encoded.push_back("--" + std::string(FindShort(c)->name));
+        }
       } else if (i < values_end_ && IsShortCluster(word)) {
-        encoded.push_back(word);
+        encoded.push_back(EncodedUnknown(i));
       } else {
         encoded.push_back(std::to_string(i));
       }
@@ -221,10 +222,14 @@ class Parser {
     return encoded;
   }
 
+  // An option that CLI11 does not know comes back as it is.
+  static std::string EncodedUnknown(size_t index) {
+    return std::string(kUnknown) + std::to_string(index);
+  }
+
   std::string EncodedLong(size_t index, const std::string& name) const {
     const OptionRow* row = FindOption(table_, command_, name);
-    // An unknown option comes back as it is; its word is found by its index.
-    if (row == nullptr) return "--" + std::string("?=") + std::to_string(index);
+    if (row == nullptr) return EncodedUnknown(index);
     std::string out = "--" + std::string(row->name);
     const bool has_value = words_[index].find('=') != std::string::npos;
     if (has_value && !row->is_flag()) out += "=" + std::to_string(index);
@@ -232,19 +237,23 @@ class Parser {
   }
 
   // A word that CLI11 gave to no option.
-  void TakeRest(const std::string& rest) {
+  void TakeRest(std::string_view rest) {
     if (rest == "--") return;
-    if (const auto index = ParseIndex(rest)) {
-      positions_.push_back(*index);
-      return;
+    if (rest.starts_with(kUnknown)) {
+      rest.remove_prefix(kUnknown.size());
+      FailOption(IndexIn(rest));
+    } else {
+      positions_.push_back(IndexIn(rest));
     }
-    if (rest.starts_with("--?=")) {
-      const auto index = ParseIndex(std::string_view(rest).substr(4));
-      FORETELL_CHECK(index && *index < words_.size(), "a word out of range");
-      FailOption(*index);
-      return;
-    }
-    FailShort(rest);
+  }
+
+  size_t IndexIn(std::string_view text) const {
+    size_t index = 0;
+    const char* last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, index);
+    FORETELL_CHECK(error == std::errc() && end == last && index < words_.size(),
+                   "CLI11 returned another word");
+    return index;
   }
 
   void FailOption(size_t index) {
@@ -272,17 +281,6 @@ class Parser {
     Fail(index, 0, fmt::format("there is no option {}", spelled), cure);
   }
 
-  // `rest` is what is left of a word such as "-xh", at most once each word.
-  void FailShort(const std::string& rest) {
-    for (size_t i = 0; i < values_end_; ++i) {
-      if (i == command_word_ || !IsShortCluster(words_[i])) continue;
-      if (words_[i].find(rest.substr(1)) == std::string::npos) continue;
-      if (std::ranges::find(failed_words_, i) != failed_words_.end()) continue;
-      failed_words_.push_back(i);
-      return FailOption(i);
-    }
-  }
-
   void TakeValues(const OptionRow& row,
                   const std::vector<std::string>& results) {
     const std::vector<size_t>& words = occurrences_[&row];
@@ -306,23 +304,23 @@ class Parser {
       options_.push_back(std::move(given));
       return;
     }
-    const auto index = ParseIndex(result);
-    if (!index) return FailShort(result);
-    FORETELL_CHECK(*index < words_.size(), "a word out of range");
-    given.word = *index;
-    given.value = words_[*index];
-    if (*index == option_word) {
+    const size_t index = IndexIn(result);
+    given.word = index;
+    given.value = words_[index];
+    if (index == option_word) {
       given.offset = given.value.find('=') + 1;
       given.value.erase(0, given.offset);
     } else if (row.value_optional && !IsAllowed(row.allowed, given.value)) {
       // "--explain TARGET": the word is the next argument, not the value.
-      positions_.push_back(*index);
-      handed_back_.emplace_back(&row, *index);
+      positions_.push_back(index);
+      handed_back_.emplace_back(&row, index);
       options_.push_back({std::string(row.name), "", option_word, 0});
       return;
     }
     if (given.value.empty()) return FailValue(given, MissingValue(row));
-    FailValue(given, CheckOptionValue(row, given.value));
+    if (const auto mistake = CheckOptionValue(row, given.value)) {
+      return FailValue(given, mistake);
+    }
     options_.push_back(std::move(given));
   }
 
@@ -383,7 +381,6 @@ class Parser {
   std::map<const OptionRow*, std::vector<size_t>> occurrences_;
   std::vector<size_t> positions_;  // the words that are arguments
   std::vector<std::pair<const OptionRow*, size_t>> handed_back_;
-  std::vector<size_t> failed_words_;
   bool has_unknown_ = false;
   bool forgives_ = false;
   std::vector<Given> arguments_;

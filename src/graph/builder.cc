@@ -88,11 +88,15 @@ RegionId Builder::AddRegion(RegionId parent, std::string_view name,
   return RegionId{static_cast<uint32_t>(graph_->regions.size() - 1)};
 }
 
+// From the first element to the last, as empty_strided() allocates.
 StorageId Builder::NewStorage(StorageKind kind, const Shape& shape,
-                              DType dtype) {
-  const auto elements = shape.Elements();
-  const auto bytes =
-      elements ? CheckedMul(*elements, BytesOf(dtype)) : std::nullopt;
+                              const Shape& strides, DType dtype) {
+  std::optional<int64_t> span = shape.Elements() == 0 ? 0 : 1;
+  for (int axis = 0; axis < shape.rank() && span && *span > 0; ++axis) {
+    const auto reach = CheckedMul(shape[axis] - 1, strides[axis]);
+    span = reach ? CheckedAdd(*span, *reach) : std::nullopt;
+  }
+  const auto bytes = span ? CheckedMul(*span, BytesOf(dtype)) : std::nullopt;
   graph_->storages.push_back({kind, bytes.value_or(-1)});
   return StorageId{static_cast<uint32_t>(graph_->storages.size() - 1)};
 }
@@ -106,9 +110,10 @@ ValueId Builder::NewValue(const Shape& shape, const Shape& strides, DType dtype,
 
 ParameterId Builder::AddParameter(RegionId region, std::string_view name,
                                   const Shape& shape) {
-  const StorageId storage = NewStorage(StorageKind::kParameter, shape, dtype_);
-  const ValueId value =
-      NewValue(shape, ContiguousStrides(shape), dtype_, storage);
+  const Shape strides = ContiguousStrides(shape);
+  const StorageId storage =
+      NewStorage(StorageKind::kParameter, shape, strides, dtype_);
+  const ValueId value = NewValue(shape, strides, dtype_, storage);
   graph_->values[value.index].requires_grad = true;
   Parameter parameter;
   parameter.region = region;
@@ -135,9 +140,10 @@ void Builder::MarkExperts(ParameterId parameter, int64_t experts,
 
 void Builder::AddBuffer(RegionId region, std::string_view name,
                         const Shape& shape, DType dtype, bool persistent) {
-  const StorageId storage = NewStorage(StorageKind::kBuffer, shape, dtype);
-  const ValueId value =
-      NewValue(shape, ContiguousStrides(shape), dtype, storage);
+  const Shape strides = ContiguousStrides(shape);
+  const StorageId storage =
+      NewStorage(StorageKind::kBuffer, shape, strides, dtype);
+  const ValueId value = NewValue(shape, strides, dtype, storage);
   graph_->buffers.push_back({region, std::string(name), value, persistent});
 }
 
@@ -148,9 +154,10 @@ Tensor Builder::Read(ParameterId parameter) {
 Tensor Builder::Read(ValueId value) { return Tensor(this, value); }
 
 Tensor Builder::Input(const Shape& shape, DType dtype) {
-  const StorageId storage = NewStorage(StorageKind::kInput, shape, dtype);
-  const ValueId value =
-      NewValue(shape, ContiguousStrides(shape), dtype, storage);
+  const Shape strides = ContiguousStrides(shape);
+  const StorageId storage =
+      NewStorage(StorageKind::kInput, shape, strides, dtype);
+  const ValueId value = NewValue(shape, strides, dtype, storage);
   graph_->inputs.push_back(value);
   return Tensor(this, value);
 }
@@ -195,7 +202,7 @@ std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
   if (!failure_.empty()) {
     if (!poison_.valid()) {
       poison_ = NewValue({}, {}, dtype_,
-                         NewStorage(StorageKind::kActivation, {}, dtype_));
+                         NewStorage(StorageKind::kActivation, {}, {}, dtype_));
     }
     // As many as any operation gives: the caller takes what it names.
     return std::vector<Tensor>(kMostOutputs, Tensor(this, poison_));
@@ -216,7 +223,8 @@ std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
     const StorageId storage =
         output.shares >= 0
             ? ValueOf(inputs[static_cast<size_t>(output.shares)].id()).storage
-            : NewStorage(StorageKind::kActivation, output.shape, output.dtype);
+            : NewStorage(StorageKind::kActivation, output.shape,
+                         output.strides, output.dtype);
     const ValueId id =
         NewValue(output.shape, output.strides, output.dtype, storage);
     graph_->values[id.index].requires_grad =

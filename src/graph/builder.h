@@ -116,7 +116,8 @@ class Builder {
   friend class Scope;
   ValueId NewValue(const Shape& shape, const Shape& strides, DType dtype,
                    StorageId storage);
-  StorageId NewStorage(StorageKind kind, const Shape& shape, DType dtype);
+  StorageId NewStorage(StorageKind kind, const Shape& shape,
+                       const Shape& strides, DType dtype);
   void Hold(ValueId id);
   void Release(ValueId id);
 

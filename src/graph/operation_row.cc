@@ -13,6 +13,7 @@
 #include "graph/ops/loss.h"
 #include "graph/ops/matmul.h"
 #include "graph/ops/reduction.h"
+#include "graph/ops/sorting.h"
 #include "graph/ops/views.h"
 
 namespace foretell {
@@ -49,7 +50,7 @@ std::span<const OperationRow* const> AllOperations() {
          {ViewOperations(), ElementwiseOperations(), MatmulOperations(),
           ReductionOperations(), IndexingOperations(), CreationOperations(),
           AttentionOperations(), LossOperations(), ActivationOperations(),
-          FusedOperations(), InPlaceOperations()}) {
+          FusedOperations(), InPlaceOperations(), SortingOperations()}) {
       rows->insert(rows->end(), kind.begin(), kind.end());
     }
     std::ranges::sort(*rows, {}, &OperationRow::name);

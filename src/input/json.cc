@@ -103,8 +103,8 @@ class TreeBuilder
     std::string key;  // of the member that is being read
   };
 
-  // The first byte of the value that has just been read: only white space, a
-  // comma and a colon can stand between two values.
+  // The first byte of what has just been read (a value, a bracket): only white
+  // space, a comma and a colon can stand between two of them.
   size_t Start() const {
     return text_.find_first_not_of(" \t\r\n,:", last_end_);
   }
@@ -144,9 +144,11 @@ class TreeBuilder
     return true;
   }
 
+  // Versions of RapidJSON differ in whether the stream is still at the bracket
+  // when they call; the text tells where it is.
   bool Open(ConfigValue value) {
-    last_end_ = stream_.Tell();
-    const size_t start = last_end_ - 1;
+    const size_t start = Start();
+    last_end_ = start + 1;
     if (!CountValue(start)) return false;
     if (frames_.size() >= static_cast<size_t>(limits_.depth)) {
       error_ = {PlaceAt(text_, static_cast<int64_t>(start), source_, ""),
@@ -163,7 +165,7 @@ class TreeBuilder
   bool Close() {
     ConfigValue value = std::move(frames_.back().value);
     frames_.pop_back();
-    last_end_ = stream_.Tell();
+    last_end_ = Start() + 1;
     Put(std::move(value));
     return true;
   }

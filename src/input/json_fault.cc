@@ -94,7 +94,7 @@ std::optional<Told> AnotherKind(std::string_view text, size_t start) {
   if (start >= text.size()) {
     return Told{"is empty",
                 "fetch the file again, or pass one that holds a JSON object",
-                0};
+                -1};  // no line to show
   }
   const std::string_view rest = text.substr(start);
   const auto at = static_cast<int64_t>(start);

@@ -161,25 +161,30 @@ std::optional<Pattern::Range> RangeAt(std::string_view text, size_t* length) {
   return range;
 }
 
-// Appends the names that `name` stands for.
-bool Unfold(std::string_view name, const std::string& before, int64_t* left,
-            std::vector<std::string>& out) {
+// What a value costs beside its text, roughly: its own size in memory.
+constexpr int64_t kValueBytes = 100;
+
+// Appends the names that `name` stands for; each takes its bytes and `cost`
+// from `left`.
+bool Unfold(std::string_view name, const std::string& before, int64_t cost,
+            int64_t* left, std::vector<std::string>& out) {
   const size_t brace = name.find('{');
   if (brace == std::string_view::npos) {
-    if (--*left < 0) return false;
+    *left -= static_cast<int64_t>(before.size() + name.size()) + cost;
+    if (*left < 0) return false;
     out.push_back(before + std::string(name));
     return true;
   }
   size_t length = 0;
   const auto range = RangeAt(name.substr(brace + 1), &length);
-  if (!range || range->last - range->first >= *left) return false;
+  if (!range) return false;
   const std::string head = before + std::string(name.substr(0, brace));
   const std::string_view rest = name.substr(brace + 1 + length);
   if (std::ranges::count(rest, '{') >= static_cast<int64_t>(kMostNumbers)) {
     return false;
   }
   for (int64_t i = range->first; i <= range->last; ++i) {
-    if (!Unfold(rest, head + std::to_string(i), left, out)) return false;
+    if (!Unfold(rest, head + std::to_string(i), cost, left, out)) return false;
   }
   return true;
 }
@@ -220,8 +225,13 @@ class Unfolder {
       if (pair.size() != (object ? 2 : 1) || !pair[0].is_string()) {
         return std::nullopt;
       }
+      const int64_t cost =
+          kValueBytes +
+          (object ? static_cast<int64_t>(pair[1].ToJson().size()) * 5 : 0);
       std::vector<std::string> names;
-      if (!Unfold(pair[0].spelling(), "", &left_, names)) return std::nullopt;
+      if (!Unfold(pair[0].spelling(), "", cost, &left_, names)) {
+        return std::nullopt;
+      }
       for (std::string& name : names) {
         if (object) {
           out.mutable_members().emplace_back(std::move(name), pair[1]);
@@ -233,7 +243,7 @@ class Unfolder {
     return out;
   }
 
-  int64_t left_ = kMostUnfoldedNames;
+  int64_t left_ = kMostUnfoldedBytes;
 };
 
 }  // namespace

@@ -26,8 +26,8 @@ bool CanFold(const ConfigValue& value);
 // With every long list below `value` folded.
 ConfigValue FoldNames(const ConfigValue& value);
 
-// The most names that one value may unfold to: ten times the known ones.
-inline constexpr int64_t kMostUnfoldedNames = 250'000;
+// The most bytes that one value may unfold to: the known largest has 3 MB.
+inline constexpr int64_t kMostUnfoldedBytes = int64_t{32} << 20;
 
 // What FoldNames was given; nothing where a fold is malformed or too large.
 std::optional<ConfigValue> UnfoldNames(const ConfigValue& value);

@@ -216,7 +216,9 @@ std::optional<OtherKind> IfOtherJson(const ConfigValue& root) {
   if (TextOf(root, "_class_name").ends_with("Pipeline")) {
     return Pipeline(root);
   }
-  if (Has(root, "dim") && Has(root, "n_layers") && Has(root, "n_heads")) {
+  // A part of a pipeline may have such keys too, and states its class.
+  if (Has(root, "dim") && Has(root, "n_layers") && Has(root, "n_heads") &&
+      Has(root, "vocab_size") && !Has(root, "_class_name")) {
     return OtherKind{
         "is the params.json of a model in its publisher's own layout",
         "pass the config.json of the same model in transformers' layout, or "

@@ -9,43 +9,29 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "input/source_scratch_folder.h"
 
 namespace foretell {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of its own, which is removed at the end.
 class SourceDiskTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = fs::temp_directory_path() / "foretell-disk-XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  std::string Path(const std::string& name) const { return root_ / name; }
+  std::string Path(const std::string& name) const { return root_.Path(name); }
   std::string Write(const std::string& name, const std::string& text) const {
-    std::ofstream(Path(name), std::ios::binary) << text;
-    return Path(name);
+    return root_.Write(name, text);
   }
-  // The error of reading `name`, with the folder's path taken out.
+  // The error of reading `name`.
   std::string ErrorOf(const std::string& name, int64_t max_bytes = 100) const {
     const FileResult result = ReadFileOrError(Path(name), max_bytes);
     if (!result.error) return "read: " + result.bytes;
-    std::string text = ToString(*result.error);
-    const std::string root = root_.string();
-    for (size_t at = text.find(root); at != std::string::npos;
-         at = text.find(root)) {
-      text.replace(at, root.size(), "DIR");
-    }
-    return text;
+    return root_.Shown(ToString(*result.error));
   }
 
-  fs::path root_;
+  ScratchFolder root_;
 };
 
 TEST_F(SourceDiskTest, ReadsAFileWhole) {
@@ -159,8 +145,8 @@ TEST_F(SourceDiskTest, ListsNamesSorted) {
   Write("b", "");
   Write("a", "");
   fs::create_directory(Path("c"));
-  EXPECT_THAT(NamesInFolder(root_), testing::ElementsAre("a", "b", "c/"));
-  EXPECT_EQ(NamesInFolder(root_, 1).size(), 1u);
+  EXPECT_THAT(NamesInFolder(root_.path()), testing::ElementsAre("a", "b", "c/"));
+  EXPECT_EQ(NamesInFolder(root_.path(), 1).size(), 1u);
   EXPECT_THAT(NamesInFolder(Path("none")), testing::IsEmpty());
 }
 

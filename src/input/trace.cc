@@ -45,25 +45,30 @@ bool TakeText(std::string_view& text, std::string_view wanted) {
   return true;
 }
 
+// "f32[2, 32, 2048]"
+bool ParseKind(std::string_view text, DType& kind, Shape& shape) {
+  const size_t bracket = text.find('[');
+  if (bracket == std::string_view::npos) return false;
+  const auto dtype = ParseDType(text.substr(0, bracket));
+  if (!dtype) return false;
+  kind = *dtype;
+  text.remove_prefix(bracket + 1);
+  while (!TakeText(text, "]")) {
+    const auto extent = TakeNumber(text);
+    if (!extent || shape.rank() == Shape::kMaxDims) return false;
+    shape.Append(*extent);
+    TakeText(text, ", ");
+  }
+  return text.empty();
+}
+
 // "147:f32[2, 32, 2048]"
 std::optional<TraceTensor> ParseTensor(std::string_view text) {
   TraceTensor out;
   const auto storage = TakeNumber(text);
   if (!storage || !TakeText(text, ":")) return std::nullopt;
   out.storage = *storage;
-  const size_t bracket = text.find('[');
-  if (bracket == std::string_view::npos) return std::nullopt;
-  const auto dtype = ParseDType(text.substr(0, bracket));
-  if (!dtype) return std::nullopt;
-  out.dtype = *dtype;
-  text.remove_prefix(bracket + 1);
-  while (!TakeText(text, "]")) {
-    const auto extent = TakeNumber(text);
-    if (!extent || out.shape.rank() == Shape::kMaxDims) return std::nullopt;
-    out.shape.Append(*extent);
-    TakeText(text, ", ");
-  }
-  if (!text.empty()) return std::nullopt;
+  if (!ParseKind(text, out.dtype, out.shape)) return std::nullopt;
   return out;
 }
 
@@ -102,10 +107,27 @@ std::vector<Override> ReadShallow(const ConfigValue* shallow) {
   return out;
 }
 
+// Tensors only: {"input_ids": "i64[2, 32]", "use_cache": false}.
+std::vector<TraceInput> ReadInputs(const ConfigValue* inputs) {
+  std::vector<TraceInput> out;
+  if (inputs == nullptr) return out;
+  for (const auto& [name, value] : inputs->members()) {
+    TraceInput input = {name, DType::kInt64, {}};
+    const auto text = value.AsString();
+    if (!text || !ParseKind(*text, input.dtype, input.shape)) continue;
+    out.push_back(std::move(input));
+  }
+  return out;
+}
+
 void ReadCase(const RowFields& result, Trace& out) {
   out.config = result.Text("config");
   out.class_name = result.Text("class");
   out.shallow = ReadShallow(result.Object("shallow"));
+  out.inputs = ReadInputs(result.Object("inputs"));
+  if (const ConfigValue* grouped = result.Object("flops_grouped_mm")) {
+    out.grouped_forward_flops = result.Of(*grouped).Count("forward");
+  }
   const ConfigValue* object = result.Object("case");
   if (object == nullptr) {
     result.Problem(nullptr, "case", "has no case", "record the trace again");

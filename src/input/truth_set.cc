@@ -97,8 +97,8 @@ class ConfigFinder {
   static std::optional<ModelConfig> InCatalogue(const std::string& label) {
     const size_t dashes = label.find("--");
     if (dashes == std::string::npos) return std::nullopt;
-    std::string id = label;
-    id.replace(dashes, 2, "/");
+    const std::string id =
+        label.substr(0, dashes) + "/" + label.substr(dashes + 2);
     auto config = FromCatalogue(id);
     // An alias may differ where the recording does not.
     if (!config || config->catalogue->id != id) return std::nullopt;

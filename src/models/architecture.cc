@@ -94,6 +94,16 @@ Architecture ChooseArchitecture(const ConfigView& root,
       out.source = "architectures";
       const Family* typed = FamilyOfModelType(out.model_type);
       out.type_disagrees = typed != nullptr && typed != family;
+      if (typed == nullptr && !out.model_type.empty()) {
+        root.Find("config/type-and-class", Severity::kWarn, "model_type",
+                  fmt::format("model_type {} is not that of {}",
+                              out.model_type.substr(0, 80), name),
+                  "the library would read the file by its type, or refuse a "
+                  "type that it does not know; here the class's own names and "
+                  "defaults are used",
+                  fmt::format("set model_type to \"{}\"",
+                              family->model_types.front()));
+      }
       return out;
     }
     std::string new_name;

@@ -79,8 +79,7 @@ void ReadBlock(const ConfigView& config, int64_t layers, Gpt2BlockConfig& out) {
   const std::string activation =
       config.Text({"activation_function"}, "gelu_new");
   if (layers > 0) {
-    out.activation =
-        ActivationNamed(config, "activation_function", activation);
+    out.activation = ActivationNamed(config, "activation_function", activation);
   }
   out.norm_epsilon = config.Real({"layer_norm_epsilon"}, 1e-5);
   out.attention_dropout = ReadDropout(config, "attn_pdrop", 0.1);
@@ -97,19 +96,19 @@ Gpt2Config ReadConfig(const ConfigView& config, Gpt2Class kind) {
   CheckFields(config, {{"layer_norm_epsilon", FieldKind::kFloat},
                        {"initializer_range", FieldKind::kFloat},
                        {"pad_token_id", FieldKind::kWhole, true}});
-  out.vocabulary = config.Size({"vocab_size"}, 50257);
+  out.vocabulary = SizeOrEmpty(config, {"vocab_size"}, 50257);
   out.positions =
-      config.Size({"max_position_embeddings", "n_positions"}, 1024);
+      SizeOrEmpty(config, {"max_position_embeddings", "n_positions"}, 1024);
   out.layers = config.Layers({"num_hidden_layers", "n_layer"}, 12);
   ReadBlock(config, out.layers, out.block);
   out.embedding_dropout = ReadDropout(config, "embd_pdrop", 0.1);
   out.tie_embeddings = config.Flag({"tie_word_embeddings"}, true);
   out.padding = config.OptionalInteger({"pad_token_id"});
-  out.labels =
-      ReadLabels(config, kind == Gpt2Class::kSequenceClassification ||
-                             kind == Gpt2Class::kTokenClassification);
+  out.labels = ReadLabels(config, kind == Gpt2Class::kSequenceClassification ||
+                                      kind == Gpt2Class::kTokenClassification);
   if (kind == Gpt2Class::kTokenClassification) {
-    for (const std::string_view key : {"hidden_dropout", "classifier_dropout"}) {
+    for (const std::string_view key :
+         {"hidden_dropout", "classifier_dropout"}) {
       if (config.Has(key)) {
         out.classifier_dropout = ReadDropout(config, key, 0.1);
       }
@@ -225,8 +224,7 @@ class Gpt2 : public Model {
     position_ids = Unsqueeze(position_ids, 0);
     const Tensor positions = wpe_.Forward(position_ids);
     Tensor hidden = Add(embedded, positions);
-    const Tensor mask =
-        CausalMask(embedded, position_ids, inputs.attention, 0);
+    const Tensor mask = CausalMask(embedded, position_ids, inputs.attention, 0);
     hidden = drop_.Forward(hidden);
     for (const Gpt2Block& block : blocks_) {
       hidden = block.Forward(hidden, mask, inputs.attention);
@@ -255,11 +253,10 @@ class Gpt2 : public Model {
       const Tensor rows[] = {Arange(builder, batch)};
       return Index(Select(logits, 1, -1), rows);
     }
-    const Tensor kept = To(
-        NeScalar(input_ids, static_cast<double>(*config_.padding)),
-        DType::kInt32);
-    const Tensor indices =
-        Arange(builder, input_ids.size(-1), DType::kInt32);
+    const Tensor kept =
+        To(NeScalar(input_ids, static_cast<double>(*config_.padding)),
+           DType::kInt32);
+    const Tensor indices = Arange(builder, input_ids.size(-1), DType::kInt32);
     const Tensor last = Argmax(Mul(indices, kept), -1);
     const Tensor places[] = {Arange(builder, batch), last};
     return Index(logits, places);
@@ -282,8 +279,7 @@ class Gpt2 : public Model {
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                              std::string_view class_name) {
   const auto found = std::ranges::find(kClasses, class_name);
-  const Gpt2Class kind =
-      kKinds[static_cast<size_t>(found - kClasses.begin())];
+  const Gpt2Class kind = kKinds[static_cast<size_t>(found - kClasses.begin())];
   const Gpt2Config settings = ReadConfig(config, kind);
   auto model = std::make_unique<Gpt2>(root, settings, kind);
   model->stacks.push_back({"decoder", settings.layers});

@@ -6,21 +6,27 @@
 
 namespace foretell {
 
+extern const Family kBertFamily;
+extern const Family kGpt2Family;
 extern const Family kLlamaFamily;
 extern const Family kMistralFamily;
 extern const Family kMixtralFamily;
 extern const Family kQwen2Family;
 extern const Family kQwen3Family;
+extern const Family kT5Family;
 
 namespace {
 
 // By name.
 constexpr std::array kFamilies = {
+    &kBertFamily,     //
+    &kGpt2Family,     //
     &kLlamaFamily,    //
     &kMistralFamily,  //
     &kMixtralFamily,  //
     &kQwen2Family,    //
     &kQwen3Family,    //
+    &kT5Family,       //
 };
 
 }  // namespace

@@ -106,7 +106,7 @@ TEST(Cell, ALiteralIsATextAndNeverAFlag) {
 }
 
 TEST(Cell, RefusesWhatDoesNotFit) {
-  EXPECT_THROW(Cell(std::numeric_limits<uint64_t>::max()), InternalError);
+  EXPECT_THROW(Cell{std::numeric_limits<uint64_t>::max()}, InternalError);
   EXPECT_THROW(Cell("x").integer(), InternalError);
 }
 

@@ -17,15 +17,18 @@ const DocumentShape& ModelsShape() {
                         "For how many of them a family derives parameters."),
                TableRow("models", "Models", "The models that match, by id.",
                         {{"id", "Id", CellType::kText, "The id on the hub."},
-                         {"class", "Class", CellType::kText,
-                          "The configuration's first architecture.", true},
                          {"parameters", "Parameters", CellType::kFigure,
                           "The derived total; unknown where no family has the "
                           "class."},
+                         {"class", "Class", CellType::kText,
+                          "The configuration's first architecture.", true},
                          {"date", "Read", CellType::kText,
-                          "The date of the configuration's source."},
-                         {"aliases", "Same architecture", CellType::kTexts,
-                          "Ids whose models are built alike."}}),
+                          "The date of the configuration's source."}}),
+               Optional(TableRow(
+                   "aliases", "Same architecture under other ids",
+                   "Ids that are answered for by a model above.",
+                   {{"alias", "Id", CellType::kText, "The other id."},
+                    {"id", "As", CellType::kText, "The model above."}})),
            }}}};
   return shape;
 }
@@ -37,10 +40,13 @@ Document PresentModels(const ModelsAnswer& answer) {
   document.Touch("models");
   for (const ModelsRow& row : answer.rows) {
     const CatalogueEntry& entry = row.entry;
-    document.AddRow(
-        "models",
-        {entry.id, entry.class_name.empty() ? Cell() : Cell(entry.class_name),
-         row.parameters, entry.date, entry.aliases});
+    document.AddRow("models",
+                    {entry.id, row.parameters,
+                     entry.class_name.empty() ? Cell() : Cell(entry.class_name),
+                     entry.date});
+    for (const std::string& alias : entry.aliases) {
+      document.AddRow("aliases", {alias, entry.id});
+    }
   }
   return document;
 }

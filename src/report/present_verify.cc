@@ -12,6 +12,9 @@ SectionShape Totals() {
           FieldRow("compared", "Compared", CellType::kInteger,
                    "Rows whose class has a family and whose configuration was "
                    "found."),
+          FieldRow("refused", "Of these refused", CellType::kInteger,
+                   "Compared rows that are refused here though PyTorch builds "
+                   "them; they count as different."),
           FieldRow("unsupported", "Without a family", CellType::kInteger,
                    "Rows of classes that no family has."),
           FieldRow("error_rows", "Recorded errors", CellType::kInteger,
@@ -81,6 +84,7 @@ Document PresentVerify(const VerifyAnswer& answer) {
   document.Set("source", answer.source);
   document.Set("rows", answer.rows);
   document.Set("compared", answer.compared);
+  document.Set("refused", answer.refused);
   document.Set("unsupported", answer.unsupported);
   document.Set("error_rows", answer.error_rows);
   document.Set("error_rows_refused", answer.error_rows_refused);

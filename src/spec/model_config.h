@@ -41,6 +41,10 @@ struct ModelConfig {
   // The bytes that `root`'s offsets point into; empty for values made in code.
   std::shared_ptr<const std::string> text;
   std::optional<CatalogueOrigin> catalogue;
+  // Set where the values are those of a configuration that its class has
+  // already loaded, derived ones included, and changed since: what a class does
+  // only as it loads is done.
+  bool is_loaded = false;
   // What the reader noticed on its way: duplicate keys, a byte-order mark.
   std::vector<Finding> notes;
 

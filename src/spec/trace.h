@@ -31,6 +31,12 @@ struct TraceOperation {
   int64_t flops = 0;  // as torch.utils.flop_counter counts
 };
 
+struct TraceInput {
+  std::string name;  // "input_ids", "labels"
+  DType dtype = DType::kInt64;
+  Shape shape;
+};
+
 struct Trace {
   std::string config;      // label of the configuration
   std::string class_name;  // that was built
@@ -40,6 +46,9 @@ struct Trace {
   DType dtype = DType::kFloat32;
   std::string attention;  // "eager" or "sdpa"
   std::string mode;       // "train", "forward", …
+  std::vector<TraceInput> inputs;
+  // Of grouped matrix products, which the counter leaves out of `flops`.
+  int64_t grouped_forward_flops = 0;
   // A number of layers and the like, cut before the file was read.
   std::vector<Override> shallow;
   std::vector<Override> edits;      // see Recording

@@ -19,7 +19,7 @@ struct Ran {
   std::string err;
 };
 
-Ran Run(const std::vector<std::string>& words) {
+Ran RunTool(const std::vector<std::string>& words) {
   std::ostringstream out;
   std::ostringstream err;
   const int status = RunCli(ExampleTable(), words, {}, out, err);
@@ -27,21 +27,21 @@ Ran Run(const std::vector<std::string>& words) {
 }
 
 TEST(RunCli, WithoutACommandPrintsTheHelp) {
-  const Ran ran = Run({});
+  const Ran ran = RunTool({});
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out, ProgramHelp(ExampleTable()));
   EXPECT_EQ(ran.err, "");
-  EXPECT_EQ(Run({"--help"}).out, ran.out);
-  EXPECT_EQ(Run({"help"}).out, ran.out);
+  EXPECT_EQ(RunTool({"--help"}).out, ran.out);
+  EXPECT_EQ(RunTool({"help"}).out, ran.out);
 }
 
 TEST(RunCli, PrintsTheHelpOfACommand) {
   const std::string help =
       CommandHelp(ExampleTable(), ExampleTable().commands[0]);
-  EXPECT_EQ(Run({"size", "--help"}).out, help);
-  EXPECT_EQ(Run({"help", "size"}).out, help);
-  EXPECT_EQ(Run({"size", "-h"}).status, 0);
-  EXPECT_EQ(Run({"--version"}).out, "tool 1.2.3\n");
+  EXPECT_EQ(RunTool({"size", "--help"}).out, help);
+  EXPECT_EQ(RunTool({"help", "size"}).out, help);
+  EXPECT_EQ(RunTool({"size", "-h"}).status, 0);
+  EXPECT_EQ(RunTool({"--version"}).out, "tool 1.2.3\n");
 }
 
 TEST(RunCli, StatusSaysWhetherSomethingBlocks) {
@@ -65,12 +65,12 @@ TEST(RunCli, StatusSaysWhetherSomethingBlocks) {
       {{"list"}, 0},
   };
   for (const auto& [words, status] : cases) {
-    EXPECT_EQ(Run(words).status, status) << words.back();
+    EXPECT_EQ(RunTool(words).status, status) << words.back();
   }
 }
 
 TEST(RunCli, AnswersInTheFormatAskedFor) {
-  EXPECT_EQ(Run({"size", "x", "--batch", "4"}).out,
+  EXPECT_EQ(RunTool({"size", "x", "--batch", "4"}).out,
             "  Target  x\n"
             "  Batch   4\n"
             "\n"
@@ -81,20 +81,21 @@ TEST(RunCli, AnswersInTheFormatAskedFor) {
             "  Rules that ran  size/small\n"
             "\n"
             "  Rules that could not run: none\n");
-  EXPECT_TRUE(Run({"size", "x", "--json"}).out.starts_with("{\n  \"target\""));
-  EXPECT_TRUE(Run({"size", "x", "--format", "markdown"})
+  EXPECT_TRUE(
+      RunTool({"size", "x", "--json"}).out.starts_with("{\n  \"target\""));
+  EXPECT_TRUE(RunTool({"size", "x", "--format", "markdown"})
                   .out.starts_with("# The size of a thing\n"));
-  EXPECT_EQ(Run({"list", "--json"}).out, "text\n");
+  EXPECT_EQ(RunTool({"list", "--json"}).out, "text\n");
 }
 
 TEST(RunCli, OtherSpellingsAreNamedOnTheSide) {
-  const Ran ran = Run({"size", "x", "--mbs", "2"});
+  const Ran ran = RunTool({"size", "x", "--mbs", "2"});
   EXPECT_EQ(ran.err, "note: --mbs is --batch here\n");
   EXPECT_NE(ran.out.find("Batch   2\n"), std::string::npos);
 }
 
 TEST(RunCli, AWrongCommandGetsNoPageOfHelp) {
-  const Ran ran = Run({"sise"});
+  const Ran ran = RunTool({"sise"});
   EXPECT_EQ(ran.out, "");
   EXPECT_EQ(ran.err,
             "error: command line: there is no command sise\n"
@@ -105,13 +106,13 @@ TEST(RunCli, AWrongCommandGetsNoPageOfHelp) {
 }
 
 TEST(RunCli, ErrorsAreHarmless) {
-  EXPECT_EQ(Run({"\x1b[2J\xff"}).err.substr(0, 60),
+  EXPECT_EQ(RunTool({"\x1b[2J\xff"}).err.substr(0, 60),
             "error: command line: there is no command \\x1b[2J\\xff\n"
             "  tool ");
 }
 
 TEST(RunCli, UnreadableInputPointsAtTheWord) {
-  EXPECT_EQ(Run({"size", "unreadable"}).err,
+  EXPECT_EQ(RunTool({"size", "unreadable"}).err,
             "error: command line: cannot be read\n"
             "  tool size unreadable\n"
             "            ^\n"
@@ -119,20 +120,20 @@ TEST(RunCli, UnreadableInputPointsAtTheWord) {
 }
 
 TEST(RunCli, OurBugsSaySo) {
-  EXPECT_EQ(Run({"size", "bug"}).err,
+  EXPECT_EQ(RunTool({"size", "bug"}).err,
             "error: tool: this is a bug of tool: it \\x1b broke\n"
             "cure: report it with the command line and the input\n");
-  EXPECT_EQ(Run({"size", "odd"}).err,
+  EXPECT_EQ(RunTool({"size", "odd"}).err,
             "error: tool: this is a bug of tool\n"
             "cure: report it with the command line and the input\n");
-  EXPECT_EQ(Run({"size", "memory"}).err,
+  EXPECT_EQ(RunTool({"size", "memory"}).err,
             "error: tool: out of memory\n"
             "cure: free memory; where the input is small, this is a bug of "
             "tool: report it with the command line and the input\n");
 }
 
 TEST(RunCli, WithJsonErrorsAreJsonToo) {
-  Ran ran = Run({"size", "unreadable", "--json"});
+  Ran ran = RunTool({"size", "unreadable", "--json"});
   EXPECT_EQ(ran.err, "");
   EXPECT_EQ(ran.out, R"({
   "errors": [
@@ -149,21 +150,21 @@ TEST(RunCli, WithJsonErrorsAreJsonToo) {
   ]
 }
 )");
-  ran = Run({"nope", "--format", "json"});
+  ran = RunTool({"nope", "--format", "json"});
   EXPECT_EQ(ran.status, 2);
   EXPECT_TRUE(ran.out.starts_with("{\n  \"errors\": ["));
 }
 
 TEST(RunCli, PrintsSchemas) {
-  EXPECT_EQ(Run({"schema", "size"}).out, JsonSchema(ExampleAnswerShape()));
-  EXPECT_EQ(Run({"schema", "errors"}).out, ErrorsJsonSchema());
-  EXPECT_EQ(Run({"schema", "list"}).err,
+  EXPECT_EQ(RunTool({"schema", "size"}).out, JsonSchema(ExampleAnswerShape()));
+  EXPECT_EQ(RunTool({"schema", "errors"}).out, ErrorsJsonSchema());
+  EXPECT_EQ(RunTool({"schema", "list"}).err,
             "error: command line: tool list answers with a text\n"
             "  tool schema list\n"
             "              ^\n"
             "cure: schemas exist for size, errors\n");
-  EXPECT_EQ(Run({"schema", "siz"}).status, 2);
-  EXPECT_EQ(Run({"help", "siz"}).err,
+  EXPECT_EQ(RunTool({"schema", "siz"}).status, 2);
+  EXPECT_EQ(RunTool({"help", "siz"}).err,
             "error: command line: there is no command siz\n"
             "  tool help siz\n"
             "            ^\n"

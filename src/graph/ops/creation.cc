@@ -47,6 +47,9 @@ constexpr OperationRow kNewZeros = {"aten.new_zeros.default",
                                     InferNew};
 constexpr OperationRow kZerosLike = {"aten.zeros_like.default",
                                      "Zeros of the extents of x.", InferLike};
+constexpr OperationRow kEmptyLike = {
+    "aten.empty_like.default", "A tensor of the extents of x, not filled.",
+    InferLike};
 constexpr OperationRow kFullLike = {
     "aten.full_like.default", "A number at every element of the extents of x.",
     InferLike};
@@ -58,7 +61,7 @@ constexpr OperationRow kLocalScalar = {
 
 constexpr std::array kRows = {&kArange,      &kZeros,   &kScalarTensor,
                               &kLocalScalar, &kEmpty,   &kNewZeros,
-                              &kZerosLike,   &kFullLike};
+                              &kZerosLike,   &kFullLike, &kEmptyLike};
 
 }  // namespace
 
@@ -86,6 +89,10 @@ Tensor NewZeros(const Tensor& x, const Shape& shape) {
 
 Tensor ZerosLike(const Tensor& x) {
   return x.builder().Emit(kZerosLike, {x}, {x.dtype()});
+}
+
+Tensor EmptyLike(const Tensor& x) {
+  return x.builder().Emit(kEmptyLike, {x}, {x.dtype()});
 }
 
 Tensor FullLike(const Tensor& x, double value, DType dtype) {

@@ -21,6 +21,7 @@ Tensor ScalarTensor(Builder& builder, double value, DType dtype);  // []
 Tensor Empty(Builder& builder, const Shape& shape, DType dtype);
 Tensor NewZeros(const Tensor& x, const Shape& shape);  // in the dtype of x
 Tensor ZerosLike(const Tensor& x);
+Tensor EmptyLike(const Tensor& x);
 Tensor FullLike(const Tensor& x, double value, DType dtype);
 // Python reads the element (bool(), item()); gives no tensor.
 void LocalScalar(const Tensor& x);

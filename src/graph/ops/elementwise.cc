@@ -97,6 +97,13 @@ constexpr OperationRow kLe = {"aten.le.Tensor", "Whether x is at most y.",
                               InferCompare};
 constexpr OperationRow kDiv = {
     "aten.div.Tensor", "x / y; y is a tensor or a number.", InferMaybeScalar};
+constexpr OperationRow kFloorDivide = {
+    "aten.floor_divide.default", "x / y, rounded down; y is a number.",
+    InferUnary};
+constexpr OperationRow kGt = {"aten.gt.Tensor", "Whether x is above y.",
+                              InferCompare};
+constexpr OperationRow kBitwiseAnd = {"aten.bitwise_and.Tensor",
+                                      "x and y, bit by bit.", InferBinary};
 constexpr OperationRow kAbs = {"aten.abs.default", "The absolute value.",
                                InferUnary};
 constexpr OperationRow kLog = {"aten.log.default", "The natural logarithm.",
@@ -120,7 +127,8 @@ constexpr std::array kRows = {
     &kAdd,         &kSub,      &kMul,      &kNeg,    &kPow,  &kRsqrt,
     &kCos,         &kSin,      &kSilu,     &kToCopy, &kEq,   &kNe,
     &kLe,          &kWhere,    &kDiv,      &kAbs,    &kLog,  &kMinimum,
-    &kClampTensor, &kLtScalar, &kGtScalar, &kGe,     &kIsInf};
+    &kClampTensor, &kLtScalar, &kGtScalar, &kGe,     &kIsInf,
+    &kFloorDivide, &kGt,       &kBitwiseAnd};
 
 }  // namespace
 
@@ -178,6 +186,15 @@ Tensor Le(const Tensor& x, const Tensor& y) {
 }
 Tensor DivScalar(const Tensor& x, double y) {
   return x.builder().Emit(kDiv, {x}, {y});
+}
+Tensor FloorDivide(const Tensor& x, int64_t y) {
+  return x.builder().Emit(kFloorDivide, {x}, {y});
+}
+Tensor Gt(const Tensor& x, const Tensor& y) {
+  return x.builder().Emit(kGt, {x, y});
+}
+Tensor BitwiseAnd(const Tensor& x, const Tensor& y) {
+  return x.builder().Emit(kBitwiseAnd, {x, y});
 }
 Tensor Abs(const Tensor& x) { return x.builder().Emit(kAbs, {x}); }
 Tensor Log(const Tensor& x) { return x.builder().Emit(kLog, {x}); }

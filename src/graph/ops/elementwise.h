@@ -36,13 +36,18 @@ Tensor EqScalar(const Tensor& x, double y);
 Tensor NeScalar(const Tensor& x, double y);
 Tensor Le(const Tensor& x, const Tensor& y);
 Tensor DivScalar(const Tensor& x, double y);
+// Whole numbers, rounded down.
+Tensor FloorDivide(const Tensor& x, int64_t y);
 Tensor Abs(const Tensor& x);
 Tensor Log(const Tensor& x);
 Tensor Minimum(const Tensor& x, const Tensor& y);
 Tensor ClampBetween(const Tensor& x, const Tensor& least, const Tensor& most);
 Tensor LtScalar(const Tensor& x, double y);
 Tensor GtScalar(const Tensor& x, double y);
+Tensor Gt(const Tensor& x, const Tensor& y);
 Tensor Ge(const Tensor& x, const Tensor& y);
+// Whole numbers or bool, bit by bit.
+Tensor BitwiseAnd(const Tensor& x, const Tensor& y);
 Tensor IsInf(const Tensor& x);
 Tensor Where(const Tensor& condition, const Tensor& x, const Tensor& y);
 

@@ -21,7 +21,22 @@ std::string InferInPlace(const OperationArguments& args,
   return "";
 }
 
+std::string InferIndexPut(const OperationArguments& args,
+                          std::vector<OperationOutput>& outputs) {
+  const Value& target = args.input(0);
+  const Shape& index = args.input(1).shape;
+  if (target.shape.rank() == 0 || index.rank() != 1) {
+    return index.ToString() + " does not index " + target.shape.ToString();
+  }
+  outputs.push_back({target.shape, target.strides, target.dtype, 0});
+  return "";
+}
+
 constexpr OperationRow kAdd = {"aten.add_.Tensor", "x += y.", InferInPlace};
+constexpr OperationRow kDiv = {"aten.div_.Tensor", "x /= y.", InferInPlace};
+constexpr OperationRow kIndexPut = {
+    "aten.index_put_.default",
+    "Values written at whole numbers along the first axis.", InferIndexPut};
 constexpr OperationRow kCopy = {
     "aten.copy_.default", "y written over the elements of x.", InferInPlace};
 constexpr OperationRow kFill = {
@@ -30,7 +45,7 @@ constexpr OperationRow kMaskedFill = {
     "aten.masked_fill_.Scalar",
     "A number written where a mask of the same extents is true.", InferInPlace};
 
-constexpr std::array kRows = {&kAdd, &kCopy, &kFill, &kMaskedFill};
+constexpr std::array kRows = {&kAdd, &kCopy, &kFill, &kMaskedFill, &kDiv, &kIndexPut};
 
 }  // namespace
 
@@ -38,6 +53,13 @@ std::span<const OperationRow* const> InPlaceOperations() { return kRows; }
 
 Tensor AddInto(const Tensor& target, const Tensor& other) {
   return target.builder().Emit(kAdd, {target, other});
+}
+Tensor DivInto(const Tensor& target, const Tensor& other) {
+  return target.builder().Emit(kDiv, {target, other});
+}
+Tensor IndexPut(const Tensor& target, const Tensor& index,
+                const Tensor& values) {
+  return target.builder().Emit(kIndexPut, {target, index, values});
 }
 Tensor CopyInto(const Tensor& target, const Tensor& source) {
   return target.builder().Emit(kCopy, {target, source});

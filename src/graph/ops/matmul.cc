@@ -1,5 +1,6 @@
 #include "graph/ops/matmul.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/checked.h"
@@ -59,6 +60,34 @@ std::string InferBmm(const OperationArguments& args, Outputs& outputs) {
   return Product(args, 0, 1, 3, outputs);
 }
 
+// torch 2.15, aten/src/ATen/native/cuda/GroupedBlas.cpp: a row of the result
+// begins at a multiple of 16 bytes.
+std::string InferGroupedMm(const OperationArguments& args, Outputs& outputs) {
+  const Value& rows = args.input(0);
+  const Value& factors = args.input(1);
+  const Value& offsets = args.input(2);
+  if (rows.shape.rank() != 2 || factors.shape.rank() != 3 ||
+      rows.shape[1] != factors.shape[1] || rows.dtype != factors.dtype ||
+      !(offsets.shape == Shape{factors.shape[0]})) {
+    return Disagree(rows, factors);
+  }
+  // Rows of either factor begin at a multiple of 16 bytes, or it is refused.
+  for (const Value* factor : {&rows, &factors}) {
+    const int rank = factor->shape.rank();
+    const int64_t row = std::max(factor->strides[rank - 1],
+                                 factor->strides[rank - 2]);
+    if (row * BytesOf(factor->dtype) % 16 != 0) {
+      return "rows of " + std::to_string(row) +
+             " elements are no multiple of 16 bytes";
+    }
+  }
+  const Shape shape = {rows.shape[0], factors.shape[2]};
+  const int64_t step = std::max<int64_t>(1, 16 / BytesOf(rows.dtype));
+  const int64_t padded = (shape[1] + step - 1) / step * step;
+  outputs.push_back({shape, {padded, 1}, rows.dtype, -1});
+  return "";
+}
+
 // 2 x (elements of the result) x (the contracted extent).
 std::optional<int64_t> ProductFlops(const Value& a, const Value& out) {
   const auto elements = out.shape.Elements();
@@ -85,11 +114,15 @@ constexpr OperationRow kAddmm = {"aten.addmm.default",
 constexpr OperationRow kBaddbmm = {
     "aten.baddbmm.default", "A tensor plus [b, m, k] x [b, k, n] -> [b, m, n].",
     InferBaddbmm, FlopsOfAddmm};
+constexpr OperationRow kGroupedMm = {
+    "aten._grouped_mm.default",
+    "Groups of rows [m, k], each times its own of [g, k, n] -> [m, n].",
+    InferGroupedMm, FlopsOfMm};
 constexpr OperationRow kBmm = {"aten.bmm.default",
                                "[b, m, k] x [b, k, n] -> [b, m, n].", InferBmm,
                                FlopsOfMm};
 
-constexpr std::array kRows = {&kMm, &kAddmm, &kBmm, &kBaddbmm};
+constexpr std::array kRows = {&kMm, &kAddmm, &kBmm, &kBaddbmm, &kGroupedMm};
 
 }  // namespace
 
@@ -105,6 +138,11 @@ Tensor Addmm(const Tensor& bias, const Tensor& a, const Tensor& b) {
 
 Tensor Baddbmm(const Tensor& bias, const Tensor& a, const Tensor& b) {
   return a.builder().Emit(kBaddbmm, {bias, a, b});
+}
+
+Tensor GroupedMm(const Tensor& rows, const Tensor& factors,
+                 const Tensor& offsets) {
+  return rows.builder().Emit(kGroupedMm, {rows, factors, offsets});
 }
 
 Tensor Bmm(const Tensor& a, const Tensor& b) {

@@ -21,6 +21,11 @@ Tensor Mm(const Tensor& a, const Tensor& b);
 Tensor Addmm(const Tensor& bias, const Tensor& a, const Tensor& b);
 // bias [batch, m, n], plus the product of batches.
 Tensor Baddbmm(const Tensor& bias, const Tensor& a, const Tensor& b);
+// Rows [m, k] in consecutive groups, whose ends `offsets` [groups] holds, each
+// with its own factor of [groups, k, n] -> [m, n]. torch.utils.flop_counter
+// leaves it out; its FLOPs are those of the products that it stands for.
+Tensor GroupedMm(const Tensor& rows, const Tensor& factors,
+                 const Tensor& offsets);
 // [batch, m, k] x [batch, k, n] -> [batch, m, n]
 Tensor Bmm(const Tensor& a, const Tensor& b);
 

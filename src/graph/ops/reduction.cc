@@ -56,8 +56,7 @@ std::string InferSoftmax(const OperationArguments& args, Outputs& outputs) {
 std::string InferCumsum(const OperationArguments& args, Outputs& outputs) {
   const Value& x = args.input(0);
   if (!HasAxis(x, args.Integer(0))) return NoAxes(x);
-  const DType dtype = Describe(x.dtype).is_floating ? x.dtype : DType::kInt64;
-  outputs.push_back({x.shape, ContiguousStrides(x.shape), dtype, -1});
+  outputs.push_back({x.shape, ContiguousStrides(x.shape), args.Type(1), -1});
   return "";
 }
 
@@ -69,6 +68,9 @@ std::string InferAll(const OperationArguments&, Outputs& outputs) {
 constexpr OperationRow kMean = {
     "aten.mean.dim", "The mean over an axis, which goes or stays as 1.",
     InferMean};
+constexpr OperationRow kSum = {"aten.sum.dim_IntList",
+                               "The sum over an axis, which goes or stays as 1.",
+                               InferMean};
 constexpr OperationRow kSoftmax = {"aten._softmax.default",
                                    "Softmax along an axis.", InferSoftmax,
                                    nullptr, 0};
@@ -86,7 +88,7 @@ constexpr OperationRow kAll = {"aten.all.default",
                                "Whether every element is true: [].", InferAll};
 
 constexpr std::array kRows = {&kMean, &kSoftmax, &kLogSoftmax, &kCumsum,
-                              &kAll,  &kArgmax,  &kAny};
+                              &kAll,  &kArgmax,  &kAny,        &kSum};
 
 }  // namespace
 
@@ -114,8 +116,14 @@ Tensor LogSoftmaxOp(const Tensor& x, int axis) {
   return x.builder().Emit(kLogSoftmax, {x}, {int64_t{axis}});
 }
 
-Tensor Cumsum(const Tensor& x, int axis) {
-  return x.builder().Emit(kCumsum, {x}, {int64_t{axis}});
+Tensor Cumsum(const Tensor& x, int axis, std::optional<DType> dtype) {
+  const DType own =
+      Describe(x.dtype()).is_floating ? x.dtype() : DType::kInt64;
+  return x.builder().Emit(kCumsum, {x}, {int64_t{axis}, dtype.value_or(own)});
+}
+
+Tensor SumOver(const Tensor& x, int axis, bool keep) {
+  return x.builder().Emit(kSum, {x}, {Shape{axis}, keep});
 }
 
 Tensor All(const Tensor& x) { return x.builder().Emit(kAll, {x}); }

@@ -5,6 +5,7 @@
 #ifndef FORETELL_GRAPH_OPS_REDUCTION_H_
 #define FORETELL_GRAPH_OPS_REDUCTION_H_
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,7 +22,10 @@ Tensor Argmax(const Tensor& x, int axis);    // [...] int64; the axis goes
 // Over `axis`, in the dtype of `x`; keeps its shape.
 Tensor SoftmaxOp(const Tensor& x, int axis);
 Tensor LogSoftmaxOp(const Tensor& x, int axis);
-Tensor Cumsum(const Tensor& x, int axis);  // whole numbers and bool give int64
+// Whole numbers and bool give int64 where no dtype is asked for.
+Tensor Cumsum(const Tensor& x, int axis,
+              std::optional<DType> dtype = std::nullopt);
+Tensor SumOver(const Tensor& x, int axis, bool keep);  // stays as 1, or goes
 Tensor Any(const Tensor& x);               // [] bool
 Tensor All(const Tensor& x);               // [] bool
 

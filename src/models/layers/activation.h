@@ -16,19 +16,19 @@ namespace foretell {
 // By what is executed; names that execute the same are one.
 enum class Activation {
   kSilu,
-  kGelu,          // torch's own, by erf
-  kGeluTanh,      // torch's own, by tanh
-  kGeluNew,       // written out, by tanh
-  kGeluFast,      // written out, x times x instead of a power
-  kGeluErf,       // written out, by erf
-  kGeluClipped,   // torch's own, between -10 and 10
+  kGelu,         // torch's own, by erf
+  kGeluTanh,     // torch's own, by tanh
+  kGeluNew,      // written out, by tanh
+  kGeluFast,     // written out, x times x instead of a power
+  kGeluErf,      // written out, by erf
+  kGeluClipped,  // torch's own, between -10 and 10
   kQuickGelu,
   kHardSwish,
   kLaplace,
   kLeakyRelu,
   kLinear,
   kMish,
-  kPrelu,         // has a parameter of its own
+  kPrelu,  // has a parameter of its own
   kRelu,
   kReluSquared,
   kRelu6,

@@ -73,12 +73,12 @@ void CheckFields(const ConfigView& config,
 
 void CheckCommonFields(const ConfigView& config) {
   CheckFields(config, {{"use_cache", FieldKind::kFlag},
-                       {"is_encoder_decoder", FieldKind::kFlag},
-                       {"output_hidden_states", FieldKind::kFlag, true},
-                       {"return_dict", FieldKind::kFlag, true},
-                       {"chunk_size_feed_forward", FieldKind::kWhole},
                        {"bos_token_id", FieldKind::kWhole, true},
                        {"eos_token_id", FieldKind::kWholes, true}});
+  // Only fields that the class itself declares are checked, and these it
+  // inherits.
+  config.Ignore({"is_encoder_decoder", "output_hidden_states", "return_dict",
+                 "chunk_size_feed_forward"});
   if (config.Has("per_layer_config")) {
     config.Problem("per_layer_config",
                    "gives single layers settings of their own, which no "
@@ -96,6 +96,20 @@ void CheckPadding(const ConfigView& config, int64_t vocabulary) {
                           *padding, vocabulary),
               "the embedding refuses it as the model is built",
               "correct pad_token_id, or vocab_size");
+}
+
+int64_t SizeOrEmpty(const ConfigView& config,
+                    std::initializer_list<std::string_view> keys,
+                    int64_t otherwise) {
+  const int64_t size = config.SizeOrZero(keys, otherwise);
+  if (size == 0) {
+    config.Find("model/empty", Severity::kWarn, *keys.begin(),
+                fmt::format("{} is 0", config.PathOf(*keys.begin())),
+                "the library builds empty tensors and says nothing; the "
+                "forward fails on them",
+                fmt::format("\"{}\": {}", *keys.begin(), otherwise));
+  }
+  return size;
 }
 
 }  // namespace foretell

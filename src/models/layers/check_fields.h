@@ -46,6 +46,12 @@ void CheckCommonFields(const ConfigView& config);
 // torch.nn.Embedding refuses it as its padding row.
 void CheckPadding(const ConfigView& config, int64_t vocabulary);
 
+// A size that may be 0 for all that the class checks: a warning then, since no
+// forward runs.
+int64_t SizeOrEmpty(const ConfigView& config,
+                    std::initializer_list<std::string_view> keys,
+                    int64_t otherwise);
+
 }  // namespace foretell
 
 #endif  // FORETELL_MODELS_LAYERS_CHECK_FIELDS_H_

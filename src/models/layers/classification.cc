@@ -21,10 +21,10 @@ LabelConfig ReadLabels(const ConfigView& config, bool needed) {
 
 Tensor SequenceLoss(const Tensor& logits, const Tensor& labels,
                     const LabelConfig& config) {
-  const std::string inferred =
-      config.count == 1  ? "regression"
-      : config.count > 1 ? "single_label_classification"
-                         : "multi_label_classification";
+  const std::string inferred = config.count == 1 ? "regression"
+                               : config.count > 1
+                                   ? "single_label_classification"
+                                   : "multi_label_classification";
   const std::string& type =
       config.problem_type.empty() ? inferred : config.problem_type;
   if (type == "single_label_classification") return RowLoss(logits, labels);

@@ -1,11 +1,40 @@
 #include "models/layers/experts.h"
 
+#include <utility>
+
+#include "graph/ops/creation.h"
+#include "graph/ops/elementwise.h"
+#include "graph/ops/in_place.h"
+#include "graph/ops/indexing.h"
+#include "graph/ops/matmul.h"
+#include "graph/ops/reduction.h"
+#include "graph/ops/sorting.h"
+#include "graph/ops/views.h"
+
 namespace foretell {
 
 TopKRouter::TopKRouter(const Module& at, const ExpertsConfig& settings)
     : module(at),
       config(settings),
       weight(at.Parameter("weight", {config.experts, config.hidden})) {}
+
+Routing TopKRouter::Forward(const Tensor& hidden) const {
+  const Scope scope = module.Enter();
+  Builder& builder = module.builder();
+  const Tensor rows = View(hidden, {-1, config.hidden});
+  const Tensor transposed = T(builder.Read(weight));
+  Routing out;
+  out.logits = Mm(rows, transposed);
+  const Tensor probabilities =
+      SoftmaxOp(To(out.logits, DType::kFloat32), -1);
+  auto [chosen, experts] = TopK(probabilities, config.per_token);
+  // Written over in place after its backward was promised the former values.
+  const Tensor sum = SumOver(chosen, -1, /*keep=*/true);
+  const Tensor kept = CloneContiguous(chosen);
+  out.weights = DivInto(chosen, sum);
+  out.experts = std::move(experts);
+  return out;
+}
 
 GroupedExperts::GroupedExperts(const Module& at, const ExpertsConfig& settings)
     : module(at),
@@ -21,15 +50,49 @@ GroupedExperts::GroupedExperts(const Module& at, const ExpertsConfig& settings)
   }
 }
 
+// Tokens are put in the order of their experts, run in groups, weighted, put
+// back, and summed over the experts of each.
+Tensor GroupedExperts::Forward(const Tensor& hidden,
+                               const Routing& routing) const {
+  const Scope scope = module.Enter();
+  Builder& builder = module.builder();
+  const int64_t tokens = hidden.size(0);
+  const Tensor weights = View(routing.weights, {-1});
+  const Tensor experts = View(routing.experts, {-1});
+  auto [sorted, order] = Sort(experts);
+  const Tensor token_of = FloorDivide(order, config.per_token);
+  const Tensor rows = Index(hidden, std::span(&token_of, 1));
+  Tensor sorted_weights = Index(weights, std::span(&order, 1));
+  Tensor counts = Histogram(To(sorted, DType::kInt32), config.experts);
+  const Tensor offsets = Cumsum(counts, 0, DType::kInt32);
+  const Tensor up_factors = Transpose(builder.Read(gate_up_proj), -2, -1);
+  const Tensor both = GroupedMm(rows, up_factors, offsets);
+  const std::vector<Tensor> halves = Split(both, config.intermediate, -1);
+  const Tensor gated = Mul(act_fn.Forward(halves[0]), halves[1]);
+  const Tensor down_factors = Transpose(builder.Read(down_proj), -2, -1);
+  const Tensor products = GroupedMm(gated, down_factors, offsets);
+  const Tensor weighted = Mul(products, Unsqueeze(sorted_weights, -1));
+  const Tensor back = EmptyLike(order);
+  IndexPut(back, order, Arange(builder, order.size(0)));
+  const Tensor unsorted = Index(weighted, std::span(&back, 1));
+  const Tensor per_token =
+      View(unsorted, {tokens, config.per_token, config.hidden});
+  return To(SumOver(per_token, 1, /*keep=*/false), hidden.dtype());
+}
+
 SparseMlp::SparseMlp(const Module& at, const ExpertsConfig& settings)
     : module(at),
       config(settings),
       gate(at.Child("gate", RegionKind::kRouter), config),
       experts(at.Child("experts", RegionKind::kExperts), config) {}
 
-Tensor SparseMlp::Forward(const Tensor& hidden) const {
+Tensor SparseMlp::Forward(Tensor hidden) const {
   const Scope scope = module.Enter();
-  return hidden;
+  const Shape shape = hidden.shape();
+  hidden = View(hidden, {-1, config.hidden});
+  const Routing routing = gate.Forward(hidden);
+  hidden = experts.Forward(hidden, routing);
+  return View(hidden, shape);
 }
 
 }  // namespace foretell

@@ -23,9 +23,18 @@ struct ExpertsConfig {
   double jitter = 0;  // noise on the input while training
 };
 
+struct Routing {
+  Tensor logits;
+  Tensor weights;
+  Tensor experts;
+};
+
 // weight [experts, hidden]: the score of every expert for every token.
 struct TopKRouter {
   TopKRouter(const Module& at, const ExpertsConfig& config);
+  // [tokens, hidden] -> weights and numbers of the chosen experts
+  // [tokens, per_token], and all scores [tokens, experts].
+  Routing Forward(const Tensor& hidden) const;
 
   Module module;
   ExpertsConfig config;
@@ -36,6 +45,8 @@ struct TopKRouter {
 // down_proj [experts, hidden, intermediate].
 struct GroupedExperts {
   GroupedExperts(const Module& at, const ExpertsConfig& config);
+  // [tokens, hidden] -> the same
+  Tensor Forward(const Tensor& hidden, const Routing& routing) const;
 
   Module module;
   ExpertsConfig config;
@@ -47,7 +58,7 @@ struct GroupedExperts {
 struct SparseMlp {
   SparseMlp(const Module& at, const ExpertsConfig& config);
   // [b, s, hidden] -> the same
-  Tensor Forward(const Tensor& hidden) const;
+  Tensor Forward(Tensor hidden) const;
 
   Module module;
   ExpertsConfig config;

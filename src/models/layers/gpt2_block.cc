@@ -51,9 +51,8 @@ Tensor Gpt2Attention::UpcastAttention(const Tensor& q, const Tensor& k,
   const int64_t batch = q.size(0);
   const int64_t length = q.size(2);
   const int64_t key_length = k.size(2);
-  Tensor weights =
-      Empty(q.builder(), {batch * config.heads, length, key_length},
-            DType::kFloat32);
+  Tensor weights = Empty(
+      q.builder(), {batch * config.heads, length, key_length}, DType::kFloat32);
   const Tensor rows = Reshape(q, {-1, length, config.head_dim});
   const Tensor columns =
       Reshape(Transpose(k, -1, -2), {-1, config.head_dim, key_length});

@@ -25,8 +25,7 @@ Gpt2SummaryConfig ReadGpt2Summary(const ConfigView& config, bool needed) {
   out.project_to_labels = config.Flag({"summary_proj_to_labels"}, true);
   const auto activation = config.OptionalText({"summary_activation"});
   if (activation && !activation->empty()) {
-    out.activation =
-        ActivationNamed(config, "summary_activation", *activation);
+    out.activation = ActivationNamed(config, "summary_activation", *activation);
   }
   out.first_dropout = ReadDropout(config, "summary_first_dropout", 0.1);
   if (config.Has("summary_last_dropout")) {
@@ -62,8 +61,7 @@ Tensor Gpt2Summary::Pick(const Tensor& hidden) const {
   if (type == "mean") return MeanOver(hidden, 1);
   if (type == "cls_index") {
     const auto last = static_cast<double>(hidden.size(-2) - 1);
-    const Tensor index =
-        FullLike(Slice(hidden, 1, 0, 1), last, DType::kInt64);
+    const Tensor index = FullLike(Slice(hidden, 1, 0, 1), last, DType::kInt64);
     return SqueezeAxis(Gather(hidden, -2, index), -2);
   }
   hidden.builder().Fail("no summary of type \"" + type.substr(0, 40) + "\"");

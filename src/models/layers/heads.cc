@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
@@ -28,6 +29,13 @@ constexpr std::array<std::pair<std::string_view, Head>, 5> kEndings = {{
     {"Model", Head::kNone},
 }};
 
+bool IsWholeNumber(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return c >= '0' && c <= '9';
+  });
+}
+
 }  // namespace
 
 std::optional<Head> HeadOfClass(std::string_view class_name) {
@@ -48,9 +56,23 @@ int64_t ReadLabelCount(const ConfigView& config) {
                    "write {\"0\": \"first\", \"1\": \"second\"}");
     return 2;
   }
+  for (const auto& [index, name] : named ? names->members()
+                                         : std::vector<ConfigValue::Member>()) {
+    if (IsWholeNumber(index)) continue;
+    config.Problem("id2label",
+                   "has a key that is no whole number: \"" +
+                       index.substr(0, 40) + "\"",
+                   "write {\"0\": \"first\", \"1\": \"second\"}");
+    return 2;
+  }
   const int64_t listed =
       named ? static_cast<int64_t>(names->members().size()) : 2;
-  const int64_t labels = config.SizeOrZero({"num_labels"}, listed);
+  // A negative number makes no label, as Python's range does.
+  const ConfigValue* number = config.Raw("num_labels");
+  const auto stated = number ? number->AsInteger() : std::nullopt;
+  const int64_t labels = stated && *stated < 0
+                             ? 0
+                             : config.SizeOrZero({"num_labels"}, listed);
   if (named && labels != listed) {
     config.Find("config/labels", Severity::kWarn, "num_labels",
                 fmt::format("num_labels is {}, but id2label names {} labels",

@@ -1,0 +1,77 @@
+#include "graph/ops/sorting.h"
+
+#include <array>
+
+#include "graph/strides.h"
+
+namespace foretell {
+namespace {
+
+using Outputs = std::vector<OperationOutput>;
+
+std::string ValuesAndPlaces(const Value& x, const Shape& shape,
+                            Outputs& outputs) {
+  outputs.push_back({shape, ContiguousStrides(shape), x.dtype, -1});
+  outputs.push_back({shape, ContiguousStrides(shape), DType::kInt64, -1});
+  return "";
+}
+
+std::string InferTopK(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const int64_t count = args.Integer(0);
+  if (x.shape.rank() == 0 || count < 0 || count > x.shape[-1]) {
+    return "the " + std::to_string(count) + " largest of " +
+           x.shape.ToString();
+  }
+  Shape shape = x.shape;
+  shape.Set(-1, count);
+  return ValuesAndPlaces(x, shape, outputs);
+}
+
+std::string InferSort(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  return ValuesAndPlaces(x, x.shape, outputs);
+}
+
+std::string InferHistogram(const OperationArguments& args, Outputs& outputs) {
+  const int64_t bins = args.Integer(0);
+  if (bins < 1) return "a histogram of " + std::to_string(bins) + " bins";
+  outputs.push_back({{bins}, {1}, args.input(0).dtype, -1});
+  return "";
+}
+
+constexpr OperationRow kTopK = {
+    "aten.topk.default",
+    "The largest of the last axis, and their places (int64).", InferTopK};
+constexpr OperationRow kSort = {
+    "aten.sort.default",
+    "The last axis in ascending order, and each element's former place.",
+    InferSort};
+constexpr OperationRow kHistogram = {
+    "aten.histc.default", "Elements counted by equal ranges: [bins].",
+    InferHistogram};
+
+constexpr std::array kRows = {&kTopK, &kSort, &kHistogram};
+
+std::pair<Tensor, Tensor> Both(std::vector<Tensor> outputs) {
+  return {std::move(outputs[0]), std::move(outputs[1])};
+}
+
+}  // namespace
+
+std::span<const OperationRow* const> SortingOperations() { return kRows; }
+
+std::pair<Tensor, Tensor> TopK(const Tensor& x, int64_t count) {
+  const Attribute attributes[] = {count};
+  return Both(x.builder().EmitMany(kTopK, std::span(&x, 1), attributes));
+}
+
+std::pair<Tensor, Tensor> Sort(const Tensor& x) {
+  return Both(x.builder().EmitMany(kSort, std::span(&x, 1), {}));
+}
+
+Tensor Histogram(const Tensor& x, int64_t bins) {
+  return x.builder().Emit(kHistogram, {x}, {bins});
+}
+
+}  // namespace foretell

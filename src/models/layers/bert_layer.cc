@@ -1,0 +1,174 @@
+#include "models/layers/bert_layer.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "graph/ops/elementwise.h"
+#include "graph/ops/indexing.h"
+#include "graph/ops/views.h"
+#include "models/layers/functional.h"
+#include "models/layers/plain_attention.h"
+
+namespace foretell {
+namespace {
+
+// A buffer that the state_dict leaves out.
+ValueId WholeNumbers(const Module& at, std::string_view name, int64_t count) {
+  at.Buffer(name, {1, count}, DType::kInt64, false);
+  return at.builder().graph().buffers.back().value;
+}
+
+}  // namespace
+
+BertEmbeddings::BertEmbeddings(const Module& at, const BertLayerConfig& config,
+                               int64_t vocabulary, int64_t positions,
+                               int64_t types)
+    : module(at),
+      word_embeddings(at.Child("word_embeddings", RegionKind::kEmbedding),
+                      vocabulary, config.hidden),
+      position_embeddings(
+          at.Child("position_embeddings", RegionKind::kEmbedding), positions,
+          config.hidden),
+      token_type_embeddings(
+          at.Child("token_type_embeddings", RegionKind::kEmbedding), types,
+          config.hidden),
+      norm(at.Child("LayerNorm", RegionKind::kNorm), config.hidden,
+           config.norm_epsilon),
+      dropout(at.Child("dropout"), config.hidden_dropout),
+      position_ids(WholeNumbers(at, "position_ids", positions)),
+      token_type_ids(WholeNumbers(at, "token_type_ids", positions)) {}
+
+Tensor BertEmbeddings::Forward(const Tensor& input_ids) const {
+  const Scope scope = module.Enter();
+  Builder& builder = module.builder();
+  const int64_t batch = input_ids.size(0);
+  const int64_t length = input_ids.size(1);
+  const Tensor positions = Slice(builder.Read(position_ids), 1, 0, length);
+  const Tensor all_types = Expand(builder.Read(token_type_ids), {1, -1});
+  const Tensor types = Expand(Gather(all_types, 1, positions), {batch, length});
+  const Tensor words = word_embeddings.Forward(input_ids);
+  const Tensor typed = token_type_embeddings.Forward(types);
+  Tensor embedded = Add(words, typed);
+  const Tensor placed = position_embeddings.Forward(positions);
+  embedded = Add(embedded, placed);
+  embedded = norm.Forward(embedded);
+  return dropout.Forward(embedded);
+}
+
+BertSelfAttention::BertSelfAttention(const Module& at,
+                                     const BertLayerConfig& settings)
+    : module(at),
+      config(settings),
+      query(at.Child("query", RegionKind::kLinear), config.hidden,
+            config.heads * config.head_dim, true),
+      key(at.Child("key", RegionKind::kLinear), config.hidden,
+          config.heads * config.head_dim, true),
+      value(at.Child("value", RegionKind::kLinear), config.hidden,
+            config.heads * config.head_dim, true) {}
+
+Tensor BertSelfAttention::Forward(const Tensor& hidden, const Tensor& mask,
+                                  std::string_view attention) const {
+  const Scope scope = module.Enter();
+  const Tensor q = SplitHeads(query.Forward(hidden), config.head_dim);
+  const Tensor k = SplitHeads(key.Forward(hidden), config.head_dim);
+  const Tensor v = SplitHeads(value.Forward(hidden), config.head_dim);
+  PlainAttentionCall call;
+  call.mask = mask;
+  call.dropout = config.attention_dropout;
+  call.scale = 1 / std::sqrt(static_cast<double>(config.head_dim));
+  call.causal = config.is_decoder;
+  call.attention = attention;
+  const Tensor out = Contiguous(AttendPlainly(q, k, v, call));
+  return Reshape(out, {out.size(0), out.size(1), -1});
+}
+
+BertOutput::BertOutput(const Module& at, const BertLayerConfig& config,
+                       int64_t in)
+    : module(at),
+      dense(at.Child("dense", RegionKind::kLinear), in, config.hidden, true),
+      norm(at.Child("LayerNorm", RegionKind::kNorm), config.hidden,
+           config.norm_epsilon),
+      dropout(at.Child("dropout"), config.hidden_dropout) {}
+
+Tensor BertOutput::Forward(Tensor hidden, const Tensor& input) const {
+  const Scope scope = module.Enter();
+  hidden = dense.Forward(hidden);
+  hidden = dropout.Forward(hidden);
+  return norm.Forward(Add(hidden, input));
+}
+
+BertAttention::BertAttention(const Module& at, const BertLayerConfig& config)
+    : module(at),
+      self(at.Child("self"), config),
+      output(at.Child("output"), config, config.hidden) {}
+
+Tensor BertAttention::Forward(const Tensor& hidden, const Tensor& mask,
+                              std::string_view attention) const {
+  const Scope scope = module.Enter();
+  const Tensor attended = self.Forward(hidden, mask, attention);
+  return output.Forward(attended, hidden);
+}
+
+BertDense::BertDense(const Module& at, std::string_view activation_name,
+                     int64_t in, int64_t out, Activation kind)
+    : module(at),
+      dense(at.Child("dense", RegionKind::kLinear), in, out, true),
+      activation(at.Child(activation_name), kind) {}
+
+Tensor BertDense::Forward(Tensor hidden) const {
+  const Scope scope = module.Enter();
+  hidden = dense.Forward(hidden);
+  return activation.Forward(hidden);
+}
+
+BertLayer::BertLayer(const Module& at, const BertLayerConfig& config)
+    : module(at),
+      chunk(config.chunk),
+      attention(at.Child("attention", RegionKind::kAttention), config),
+      crossattention(
+          config.cross_attention
+              ? std::optional<BertAttention>(
+                    std::in_place,
+                    at.Child("crossattention", RegionKind::kAttention), config)
+              : std::nullopt),
+      intermediate(at.Child("intermediate", RegionKind::kMlp),
+                   "intermediate_act_fn", config.hidden, config.intermediate,
+                   config.activation),
+      output(at.Child("output", RegionKind::kMlp), config,
+             config.intermediate) {}
+
+Tensor BertLayer::FeedForward(const Tensor& attended) const {
+  const Tensor widened = intermediate.Forward(attended);
+  return output.Forward(widened, attended);
+}
+
+Tensor BertLayer::Forward(const Tensor& hidden, const Tensor& mask,
+                          std::string_view attention_kind) const {
+  const Scope scope = module.Enter();
+  const Tensor attended = attention.Forward(hidden, mask, attention_kind);
+  if (chunk <= 0) return FeedForward(attended);
+  if (attended.size(1) % chunk != 0) {
+    module.builder().Fail("chunk_size_feed_forward does not divide the length");
+    return attended;
+  }
+  std::vector<Tensor> parts;
+  for (const Tensor& part : Split(attended, chunk, 1)) {
+    parts.push_back(FeedForward(part));
+  }
+  return Cat(parts, 1);
+}
+
+BertPooler::BertPooler(const Module& at, int64_t hidden)
+    : module(at),
+      dense(at.Child("dense", RegionKind::kLinear), hidden, hidden, true),
+      activation(at.Child("activation"), Activation::kTanh) {}
+
+Tensor BertPooler::Forward(const Tensor& hidden) const {
+  const Scope scope = module.Enter();
+  const Tensor first = Select(hidden, 1, 0);
+  const Tensor pooled = dense.Forward(first);
+  return activation.Forward(pooled);
+}
+
+}  // namespace foretell

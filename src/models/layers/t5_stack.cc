@@ -1,0 +1,163 @@
+#include "models/layers/t5_stack.h"
+
+#include <utility>
+
+#include "graph/ops/creation.h"
+#include "graph/ops/elementwise.h"
+#include "graph/ops/reduction.h"
+#include "models/layers/causal_mask.h"
+#include "models/layers/functional.h"
+
+namespace foretell {
+namespace {
+
+// float16 alone is kept from infinity between the branches of a block.
+Tensor ClampHalf(const Tensor& hidden) {
+  if (hidden.dtype() != DType::kFloat16) return hidden;
+  Builder& builder = hidden.builder();
+  const auto largest = [&] {
+    const Tensor any = Any(IsInf(hidden));
+    const Tensor most = ScalarTensor(builder, 65504, DType::kFloat32);
+    const Tensor less = ScalarTensor(builder, 64504, DType::kFloat32);
+    return Where(any, less, most);
+  };
+  const Tensor limit = largest();
+  return ClampBetween(hidden, Neg(limit), limit);
+}
+
+}  // namespace
+
+T5FeedForward::T5FeedForward(const Module& at, const T5LayerConfig& config)
+    : module(at),
+      wi(at.Child(config.gated ? "wi_0" : "wi", RegionKind::kLinear),
+         config.width, config.inner, false),
+      wi_1(config.gated
+               ? std::optional<Linear>(std::in_place,
+                                       at.Child("wi_1", RegionKind::kLinear),
+                                       config.width, config.inner, false)
+               : std::nullopt),
+      wo(at.Child("wo", RegionKind::kLinear), config.inner, config.width,
+         false),
+      dropout(at.Child("dropout"), config.dropout),
+      act(at.Child("act"), config.activation) {}
+
+Tensor T5FeedForward::Forward(Tensor hidden) const {
+  const Scope scope = module.Enter();
+  if (wi_1) {
+    const Tensor gate = act.Forward(wi.Forward(hidden));
+    const Tensor linear = wi_1->Forward(hidden);
+    hidden = Mul(gate, linear);
+    hidden = dropout.Forward(hidden);
+    return wo.Forward(hidden);
+  }
+  hidden = wi.Forward(hidden);
+  hidden = act.Forward(hidden);
+  hidden = dropout.Forward(hidden);
+  return wo.Forward(hidden);
+}
+
+T5Block::Branch::Branch(const Module& at, const T5LayerConfig& config,
+                        std::optional<T5Attention> attention_of)
+    : module(at),
+      attention(std::move(attention_of)),
+      feed_forward(attention ? std::nullopt
+                             : std::optional<T5FeedForward>(
+                                   std::in_place,
+                                   at.Child("DenseReluDense", RegionKind::kMlp),
+                                   config)),
+      norm(at.Child("layer_norm", RegionKind::kNorm), config.width,
+           config.norm_epsilon),
+      dropout(at.Child("dropout"), config.dropout) {}
+
+std::vector<T5Block::Branch> T5Block::MakeBranches(const Module& at,
+                                                   const T5LayerConfig& config,
+                                                   bool is_decoder,
+                                                   bool is_first) {
+  std::vector<Branch> branches;
+  const Module self = at.Child(0);
+  branches.emplace_back(
+      self, config,
+      T5Attention(self.Child("SelfAttention", RegionKind::kAttention), config,
+                  is_first, is_decoder, is_decoder));
+  if (is_decoder) {
+    const Module cross = at.Child(1);
+    branches.emplace_back(
+        cross, config,
+        T5Attention(cross.Child("EncDecAttention", RegionKind::kAttention),
+                    config, false, is_decoder, false));
+  }
+  branches.emplace_back(at.Child(is_decoder ? 2 : 1), config, std::nullopt);
+  return branches;
+}
+
+T5Block::T5Block(const Module& at, const T5LayerConfig& config, bool is_decoder,
+                 bool is_first)
+    : module(at),
+      layer_(MakeBranches(at.Child("layer"), config, is_decoder, is_first)) {}
+
+Tensor T5Block::Attend(const Branch& branch, const Tensor& hidden,
+                       const Tensor& states, const Tensor& mask,
+                       std::string_view attention, Tensor& bias) const {
+  const Scope scope = branch.module.Enter();
+  const Tensor normed = branch.norm.Forward(hidden);
+  Tensor out;
+  std::tie(out, bias) = branch.attention->Forward(
+      normed, states.empty() ? normed : states, {mask, bias, attention});
+  return Add(hidden, branch.dropout.Forward(out));
+}
+
+void T5Block::Forward(const T5StackInputs& inputs, T5BlockState& state) const {
+  const Scope scope = module.Enter();
+  Tensor hidden = Attend(layer_.front(), state.hidden, Tensor(), inputs.mask,
+                         inputs.attention, state.bias);
+  hidden = ClampHalf(hidden);
+  if (layer_.size() > 2 && !inputs.encoder_hidden.empty()) {
+    hidden = Attend(layer_[1], hidden, inputs.encoder_hidden, Tensor(),
+                    inputs.attention, state.cross_bias);
+    hidden = ClampHalf(hidden);
+  }
+  {
+    const Branch& branch = layer_.back();
+    const Scope inner = branch.module.Enter();
+    Tensor forwarded = branch.norm.Forward(hidden);
+    forwarded = branch.feed_forward->Forward(forwarded);
+    hidden = Add(hidden, branch.dropout.Forward(forwarded));
+  }
+  state.hidden = ClampHalf(hidden);
+}
+
+T5Stack::T5Stack(const Module& at, const T5LayerConfig& config,
+                 int64_t vocabulary, int64_t layers, bool in_decoder)
+    : module(at),
+      is_decoder(in_decoder),
+      embed_tokens(at.Child("embed_tokens", RegionKind::kEmbedding), vocabulary,
+                   config.width),
+      block([&] {
+        const Module list = at.Child("block");
+        std::vector<T5Block> blocks;
+        for (int64_t index = 0; index < layers; ++index) {
+          blocks.emplace_back(list.Child(index, RegionKind::kBlock), config,
+                              in_decoder, index == 0);
+        }
+        return blocks;
+      }()),
+      final_layer_norm(at.Child("final_layer_norm", RegionKind::kNorm),
+                       config.width, config.norm_epsilon),
+      dropout(at.Child("dropout"), config.dropout) {}
+
+Tensor T5Stack::Forward(const Tensor& ids, const Tensor& encoder_hidden,
+                        std::string_view attention) const {
+  const Scope scope = module.Enter();
+  const Tensor embedded = embed_tokens.Forward(ids);
+  T5StackInputs inputs;
+  inputs.attention = attention;
+  inputs.encoder_hidden = encoder_hidden;
+  if (is_decoder) inputs.mask = CausalMask(embedded, Tensor(), attention, 0);
+  T5BlockState state;
+  state.hidden = dropout.Forward(embedded);
+  for (const T5Block& one : block) one.Forward(inputs, state);
+  state.hidden = final_layer_norm.Forward(state.hidden);
+  return dropout.Forward(state.hidden);
+}
+
+}  // namespace foretell

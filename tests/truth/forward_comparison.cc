@@ -1,0 +1,240 @@
+#include "tests/truth/forward_comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/build.h"
+
+namespace foretell {
+namespace {
+
+// The parts of two tensors, as one text per side.
+std::string Describe(const TraceTensor& tensor) {
+  return fmt::format("{}{}", ShortNameOf(tensor.dtype),
+                     tensor.shape.ToString());
+}
+
+std::string Describe(const Value& value) {
+  return fmt::format("{}{}", ShortNameOf(value.dtype), value.shape.ToString());
+}
+
+class Comparison {
+ public:
+  Comparison(const Graph& graph, const Trace& trace)
+      : graph_(&graph), trace_(&trace) {
+    for (const TraceOperation& operation : trace.operations) {
+      if (operation.phase == "forward") recorded_.push_back(&operation);
+    }
+  }
+
+  std::string Run() {
+    const auto& derived = graph_->operations;
+    const size_t both = std::min(derived.size(), recorded_.size());
+    for (size_t i = 0; i < both; ++i) {
+      const std::string difference = Compare(derived[i], *recorded_[i]);
+      if (difference.empty()) continue;
+      return fmt::format(
+          "operator {} of {} ({}):\n  recorded, line {}: {}\n  derived: {}\n",
+          i, recorded_.size(), difference, recorded_[i]->line,
+          Text(*recorded_[i]), Text(derived[i]));
+    }
+    if (derived.size() > both) {
+      return "derived, after the last recorded operator: " +
+             Text(derived[both]);
+    }
+    const size_t left = recorded_.size() - both;
+    if (left > 0 && !IsRecordersOwnLoss(both)) {
+      return fmt::format(
+          "recorded, after the last derived operator, line {}: "
+          "{}",
+          recorded_[both]->line, Text(*recorded_[both]));
+    }
+    if (grouped_ != trace_->grouped_forward_flops) {
+      return fmt::format("FLOPs of grouped products: recorded {}, derived {}",
+                         trace_->grouped_forward_flops, grouped_);
+    }
+    return "";
+  }
+
+ private:
+  // The recorder sums the first output of a class that returns no loss:
+  // tools/pytorch/record.py, first_loss.
+  bool IsRecordersOwnLoss(size_t from) const {
+    std::vector<std::string_view> names;
+    for (size_t i = from; i < recorded_.size(); ++i) {
+      if (!recorded_[i]->module.empty()) return false;
+      names.push_back(recorded_[i]->name);
+    }
+    using Names = std::vector<std::string_view>;
+    return names == Names{"aten.sum.default"} ||
+           names == Names{"aten._to_copy.default", "aten.sum.default"};
+  }
+
+  std::string Compare(const Operation& derived,
+                      const TraceOperation& recorded) {
+    if (derived.row->name != recorded.name) return "name";
+    if (graph_->PathOf(derived.region) != recorded.module) return "module";
+    std::string difference =
+        CompareTensors(graph_->InputsOf(derived), recorded.inputs, "input");
+    if (!difference.empty()) return difference;
+    difference =
+        CompareTensors(graph_->OutputsOf(derived), recorded.outputs, "output");
+    if (!difference.empty()) return difference;
+    const auto flops = FlopsOf(derived);
+    if (!flops) return "FLOPs past 2^63";
+    if (derived.row->name == "aten._grouped_mm.default") {
+      // Counted beside the others (see Trace).
+      grouped_ += *flops;
+      return "";
+    }
+    if (*flops == recorded.flops) return "";
+    return fmt::format("FLOPs: recorded {}, derived {}", recorded.flops,
+                       *flops);
+  }
+
+  std::optional<int64_t> FlopsOf(const Operation& operation) const {
+    if (operation.row->flops == nullptr) return 0;
+    std::vector<Value> inputs;
+    std::vector<Value> outputs;
+    for (const ValueId id : graph_->InputsOf(operation)) {
+      inputs.push_back((*graph_)[id]);
+    }
+    for (const ValueId id : graph_->OutputsOf(operation)) {
+      outputs.push_back((*graph_)[id]);
+    }
+    return operation.row->flops(inputs, outputs);
+  }
+
+  std::string CompareTensors(std::span<const ValueId> derived,
+                             const std::vector<TraceTensor>& recorded,
+                             std::string_view what) {
+    if (derived.size() != recorded.size()) {
+      return fmt::format("number of {}s", what);
+    }
+    for (size_t i = 0; i < recorded.size(); ++i) {
+      const Value& value = (*graph_)[derived[i]];
+      if (value.dtype != recorded[i].dtype ||
+          !(value.shape == recorded[i].shape)) {
+        return fmt::format("{} {}", what, i);
+      }
+      if (!SameStorage(value.storage, recorded[i].storage)) {
+        return fmt::format("storage of {} {}", what, i);
+      }
+    }
+    return "";
+  }
+
+  // Each side's storage has one counterpart on the other.
+  bool SameStorage(StorageId derived, int64_t recorded) {
+    const auto [there, is_new] = to_recorded_.try_emplace(derived, recorded);
+    const auto [back, is_new_back] = to_derived_.try_emplace(recorded, derived);
+    return there->second == recorded && back->second == derived;
+  }
+
+  std::string Text(const TraceOperation& operation) const {
+    std::string out = operation.module + " " + operation.name + " (";
+    for (const TraceTensor& tensor : operation.inputs) {
+      out += fmt::format("{}:{} ", tensor.storage, Describe(tensor));
+    }
+    out += ") ->";
+    for (const TraceTensor& tensor : operation.outputs) {
+      out += fmt::format(" {}:{}", tensor.storage, Describe(tensor));
+    }
+    return out;
+  }
+
+  // Storages under the numbers that the recording gives them, where it does.
+  std::string Name(StorageId storage) const {
+    const auto at = to_recorded_.find(storage);
+    return at == to_recorded_.end() ? "new" : std::to_string(at->second);
+  }
+
+  std::string Text(const Operation& operation) const {
+    std::string out = graph_->PathOf(operation.region) + " " +
+                      std::string(operation.row->name) + " (";
+    for (const ValueId id : graph_->InputsOf(operation)) {
+      const Value& value = (*graph_)[id];
+      out += fmt::format("{}:{} ", Name(value.storage), Describe(value));
+    }
+    out += ") ->";
+    for (const ValueId id : graph_->OutputsOf(operation)) {
+      const Value& value = (*graph_)[id];
+      out += fmt::format(" {}:{}", Name(value.storage), Describe(value));
+    }
+    return out;
+  }
+
+  const Graph* graph_;
+  const Trace* trace_;
+  std::vector<const TraceOperation*> recorded_;
+  std::map<StorageId, int64_t> to_recorded_;
+  std::map<int64_t, StorageId> to_derived_;
+  int64_t grouped_ = 0;
+};
+
+// The recorder cut the lists of kinds of layers as it cut their number.
+void CutLayerLists(ConfigValue& root) {
+  const ConfigValue* layers = root.Find("num_hidden_layers");
+  ConfigValue* types = root.Find("layer_types");
+  const auto count = layers ? layers->AsInteger() : std::nullopt;
+  if (!count || types == nullptr || !types->is_array()) return;
+  auto& items = types->mutable_items();
+  if (static_cast<int64_t>(items.size()) > *count) {
+    items.resize(static_cast<size_t>(*count));
+  }
+}
+
+std::string Refusal(const BuildResult& result) {
+  std::string out = "no model";
+  for (const InputError& problem : result.log.problems) {
+    out += "; " + ToString(problem);
+  }
+  return out;
+}
+
+Tensor InputOf(Builder& builder, const Trace& trace, std::string_view name) {
+  for (const TraceInput& input : trace.inputs) {
+    if (input.name == name) return builder.Input(input.shape, input.dtype);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string CompareForward(const Trace& trace, ModelConfig config) {
+  ApplyOverrides(trace.shallow, config.root);
+  CutLayerLists(config.root);
+  ApplyOverrides(trace.edits, config.root);
+  BuildOptions options;
+  options.class_name = trace.class_name;
+  options.dtype = trace.dtype;
+  if (!trace.overrides.empty()) {
+    const BuildResult loaded = BuildModel(config, options);
+    for (const auto& [key, value] : loaded.log.derived) {
+      config.root.Set(key, value);
+    }
+    ApplyOverrides(trace.overrides, config.root);
+  }
+  const BuildResult result = BuildModel(config, options);
+  if (!result.built) return Refusal(result);
+  Builder& builder = *result.built->builder;
+  {
+    ForwardInputs inputs;
+    inputs.input_ids = InputOf(builder, trace, "input_ids");
+    inputs.labels = InputOf(builder, trace, "labels");
+    inputs.attention = trace.attention;
+    builder.Output(result.built->model->Forward(inputs));
+  }
+  const std::string difference = Comparison(*result.built->graph, trace).Run();
+  if (builder.failure().empty()) return difference;
+  return "the forward stopped: " + builder.failure() + "\n" + difference;
+}
+
+}  // namespace foretell
