@@ -39,7 +39,9 @@ endif()
 if(FORETELL_SANITIZERS)
   set(flags "-fsanitize=${FORETELL_SANITIZERS}" -fno-sanitize-recover=all
     -fno-omit-frame-pointer)
-  target_compile_options(foretell_options INTERFACE ${flags})
+  set(ignore "${PROJECT_SOURCE_DIR}/cmake/sanitizer_ignore.txt")
+  target_compile_options(foretell_options INTERFACE ${flags}
+    $<$<CXX_COMPILER_ID:Clang>:-fsanitize-ignorelist=${ignore}>)
   target_link_options(foretell_options INTERFACE ${flags})
 endif()
 if(FORETELL_FUZZ)

@@ -1,7 +1,5 @@
 #include "answers/models.h"
 
-#include <fmt/format.h>
-
 #include <variant>
 
 #include "answers/read_model.h"
@@ -10,12 +8,12 @@
 namespace foretell {
 namespace {
 
-Parameters CountOf(const ModelConfig& config) {
+std::optional<Parameters> CountOf(const ModelConfig& config) {
   auto read = ReadModelOf(config, {});
   if (const auto* model = std::get_if<ReadModel>(&read)) {
     return model->parameters.total;
   }
-  return Parameters::Unknown("its family");
+  return std::nullopt;
 }
 
 }  // namespace
@@ -28,7 +26,7 @@ ModelsAnswer AnswerModels(const ModelsRequest& request) {
     ModelsRow row;
     row.entry = request.entries[i];
     row.parameters = CountOf(request.configs[i]);
-    if (row.parameters.is_exact()) ++out.derived;
+    if (row.parameters && row.parameters->is_exact()) ++out.derived;
     out.rows.push_back(std::move(row));
   }
   return out;

@@ -3,6 +3,8 @@
 #ifndef FORETELL_ANSWERS_MODELS_H_
 #define FORETELL_ANSWERS_MODELS_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,8 @@ struct ModelsRequest {
 
 struct ModelsRow {
   CatalogueEntry entry;
-  Parameters parameters;  // unknown where no family has the class
+  // Nothing where no family has the class.
+  std::optional<Parameters> parameters;
 };
 
 struct ModelsAnswer {

@@ -11,27 +11,30 @@ namespace {
 
 // "a, b, c and 4 more"
 std::string Shortened(const std::vector<std::string>& names) {
-  constexpr size_t kShown = 6;
+  constexpr size_t kShown = 4;
   if (names.size() <= kShown) return fmt::format("{}", fmt::join(names, ", "));
   const std::span<const std::string> shown(names.data(), kShown);
   return fmt::format("{} and {} more", fmt::join(shown, ", "),
                      names.size() - kShown);
 }
 
+// "llama (LlamaForCausalLM), which does not read a, b and takes c from its
+// class; then mistral (…), …"
 std::string Nearest(const UnknownArchitecture& unknown) {
-  std::string out;
+  std::vector<std::string> out;
   for (const NearFamily& near : unknown.nearest) {
-    out += fmt::format("\n  nearest: {} ({})", near.family->name,
-                       near.family->classes.front());
+    std::vector<std::string> differs;
     if (!near.unread.empty()) {
-      out += fmt::format("; it does not read {}", Shortened(near.unread));
+      differs.push_back("does not read " + Shortened(near.unread));
     }
     if (!near.missing.empty()) {
-      out += fmt::format("; it would take its own default for {}",
-                         Shortened(near.missing));
+      differs.push_back("lacks " + Shortened(near.missing));
     }
+    out.push_back(fmt::format(
+        "{} (--class {}){}{}", near.family->name, near.family->classes.front(),
+        differs.empty() ? "" : ", which ", fmt::join(differs, " and ")));
   }
-  return out;
+  return fmt::format("{}", fmt::join(out, "; then "));
 }
 
 InputError ErrorOf(const ModelConfig& config,
@@ -62,7 +65,8 @@ InputError ErrorOf(const ModelConfig& config,
     return error;
   }
   error.cure = fmt::format(
-      "where it is one of these under another name, say so with --class{}",
+      "where it is another name of a family that is known, say so; the "
+      "nearest: {}",
       Nearest(unknown));
   return error;
 }

@@ -40,9 +40,9 @@ struct VerifyAnswer {
   std::string source;
   int64_t rows = 0;
   int64_t compared = 0;
-  int64_t refused = 0;  // of the compared: refused, so equal in nothing
-  int64_t unsupported = 0;         // classes without a family
-  int64_t error_rows = 0;          // PyTorch gave an error
+  int64_t refused = 0;      // of the compared: refused, so equal in nothing
+  int64_t unsupported = 0;  // classes without a family
+  int64_t error_rows = 0;   // PyTorch gave an error
   int64_t error_rows_refused = 0;  // of these: refused or blocked here too
   int64_t claimed_exact = 0;
   int64_t wrong_claims = 0;

@@ -27,6 +27,15 @@ ArgumentRow TargetArgument() {
           .completion = Completion::kModelId};
 }
 
+OptionRow ClassOption() {
+  return {.name = "class",
+          .value = "NAME",
+          .doc =
+              "The model class to build, where it is not the "
+              "configuration's first architecture.",
+          .aliases = {"architecture", "arch"}};
+}
+
 OptionRow DTypeOption() {
   return {.name = "dtype",
           .value = "NAME",
@@ -48,11 +57,7 @@ CommandRow ModelCommand() {
           "are read and nothing is run.",
       .arguments = {TargetArgument()},
       .options =
-          {{.name = "class",
-            .value = "NAME",
-            .doc = "The model class to build, where it is not the "
-                   "configuration's first architecture.",
-            .aliases = {"architecture", "arch"}},
+          {ClassOption(),
            DTypeOption(),
            {.name = "tensors",
             .doc = "List the tensors, those of equal layers folded into one "
@@ -147,6 +152,7 @@ CommandRow GraphCommand() {
                    .kind = ValueKind::kInteger,
                    .aliases = {"seq-len", "seqlen", "seq-length",
                                "sequence-length", "max-seq-len", "max-length"}},
+                  ClassOption(),
                   DTypeOption(),
                   {.name = "attn",
                    .value = "NAME",

@@ -36,7 +36,7 @@ TEST(Commands, AreThese) {
             "model: class dtype tensors explain\n"
             "models:\n"
             "verify: configs\n"
-            "graph: layers batch seq dtype attn\n"
+            "graph: layers batch seq class dtype attn\n"
             "completion:\n"
             "schema:\n"
             "help:\n"

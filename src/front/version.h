@@ -1,4 +1,4 @@
-// The version of this source tree, as --version prints it.
+// The version that --version prints: that of CMakeLists.txt.
 #ifndef FORETELL_FRONT_VERSION_H_
 #define FORETELL_FRONT_VERSION_H_
 
@@ -6,7 +6,7 @@
 
 namespace foretell {
 
-inline constexpr std::string_view kVersion = "0.1.0";
+inline constexpr std::string_view kVersion = FORETELL_VERSION;
 
 }  // namespace foretell
 

@@ -162,6 +162,13 @@ Tensor Builder::Input(const Shape& shape, DType dtype) {
   return Tensor(this, value);
 }
 
+Tensor Builder::Constant(const Shape& shape, DType dtype) {
+  const Shape strides = ContiguousStrides(shape);
+  const StorageId storage =
+      NewStorage(StorageKind::kActivation, shape, strides, dtype);
+  return Tensor(this, NewValue(shape, strides, dtype, storage));
+}
+
 void Builder::Output(const Tensor& tensor) {
   graph_->outputs.push_back(tensor.id());
   Hold(tensor.id());  // the caller's own name, never released here

@@ -95,6 +95,9 @@ class Builder {
   Tensor Read(ValueId value);
   Tensor Input(const Shape& shape, DType dtype);
   void Output(const Tensor& tensor);
+  // A tensor of numbers that Python itself holds (torch.tensor([0, 1])): no
+  // operation gives it.
+  Tensor Constant(const Shape& shape, DType dtype);
 
   // The general form; graph/ops has a function per operation.
   Tensor Emit(const OperationRow& row, std::initializer_list<Tensor> inputs,

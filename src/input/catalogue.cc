@@ -111,8 +111,7 @@ std::string_view FindByAlias(std::string_view file, std::string_view alias) {
   std::string_view found;
   ForEachLine(file, [&](std::string_view line) {
     const std::string_view head = HeadOf(line);
-    const auto match =
-        std::ranges::search(head, quoted, {}, LowerOf);
+    const auto match = std::ranges::search(head, quoted, {}, LowerOf);
     if (match.empty()) return true;
     const CatalogueRow row = ParseCatalogueHead(std::string(line), kSource);
     for (const CatalogueAlias& one : row.aliases) {
@@ -198,8 +197,7 @@ class IdSearch {
     const int spelled = std::min(Spelled(LettersAndDigits(id)),
                                  Spelled(LettersAndDigits(name)));
     const bool shares = missing < static_cast<int>(words_.size());
-    const int most =
-        std::max(2, static_cast<int>(letters_.size()) / 3) * kEdit;
+    const int most = std::max(2, static_cast<int>(letters_.size()) / 3) * kEdit;
     if (!shares && spelled > most) return std::nullopt;
     return spelled + missing * 2 * kEdit;
   }
@@ -283,9 +281,9 @@ std::vector<std::string> NearestIds(std::string_view id, size_t limit) {
   const IdSearch search(id);
   std::vector<std::pair<int, std::string>> ranked;
   const auto consider = [&](const std::string& name, bool is_alias) {
-    // Of two that are as near, the catalogue's own id comes first.
+    // The catalogue's own ids come first unless an alias is clearly nearer.
     if (const auto far = search.Distance(name)) {
-      ranked.emplace_back(*far * 2 + (is_alias ? 1 : 0), name);
+      ranked.emplace_back(*far + (is_alias ? 4 : 0), name);
     }
   };
   for (const CatalogueRow& row : Heads()) {

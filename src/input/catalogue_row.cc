@@ -102,8 +102,8 @@ std::string ToLine(const CatalogueRow& row) {
   if (!row.limits.empty()) text("limits", row.limits);
   if (row.published) {
     ConfigValue published = ConfigValue::Object();
-    published.Set("parameters", ConfigValue::Number(std::to_string(
-                                    row.published->parameters)));
+    published.Set("parameters", ConfigValue::Number(
+                                    std::to_string(row.published->parameters)));
     published.Set("where", ConfigValue::String(row.published->where));
     out.Set("published", std::move(published));
   }

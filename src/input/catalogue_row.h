@@ -15,8 +15,8 @@
 // Rows are sorted by id, letters' case aside. `hyper` comes last, so that the
 // head can be read without it.
 //
-// Long lists of module names under `hyper` are folded (name_fold.h); the readers
-// here unfold them.
+// Long lists of module names under `hyper` are folded (name_fold.h); the
+// readers here unfold them.
 #ifndef FORETELL_INPUT_CATALOGUE_ROW_H_
 #define FORETELL_INPUT_CATALOGUE_ROW_H_
 

@@ -164,8 +164,7 @@ Told Word(std::string_view word, JsonFault fault, int64_t at) {
             word == "nan" ? "write NaN" : "write Infinity", at};
   }
   return {fmt::format("{} is no value of JSON", word),
-          "write a string in double quotes, a number, true, false or null",
-          at};
+          "write a string in double quotes, a number, true, false or null", at};
 }
 
 // A comma where a value or a key should be, or a bracket after a comma.
@@ -241,8 +240,8 @@ Told Syntax(std::string_view text, size_t at, JsonFault fault) {
     return {"single quotes are Python, not JSON",
             "write double quotes; in Python, json.dumps writes JSON", offset};
   }
-  const bool slashes = text.substr(at).starts_with("//") ||
-                       text.substr(at).starts_with("/*");
+  const bool slashes =
+      text.substr(at).starts_with("//") || text.substr(at).starts_with("/*");
   if (slashes || c == '#') {
     return {"JSON has no comments", "remove the comment", offset};
   }
@@ -329,8 +328,7 @@ Told Tell(std::string_view text, size_t at, JsonFault fault) {
               "write both halves (\\ud83d\\ude00) or the character itself",
               offset};
     case JsonFault::kEncoding:
-      return {"the bytes here are not UTF-8", "save the file as UTF-8",
-              offset};
+      return {"the bytes here are not UTF-8", "save the file as UTF-8", offset};
     case JsonFault::kNumberTooBig:
       return {"is a number larger than any that a computer calculates with",
               "write a number below 1.7e308", offset};
@@ -355,13 +353,13 @@ Told Tell(std::string_view text, size_t at, JsonFault fault) {
 
 InputError DescribeJsonFault(const std::string& text, int64_t offset,
                              JsonFault fault, const std::string& source) {
-  const size_t at = std::min(static_cast<size_t>(std::max<int64_t>(offset, 0)),
-                             text.size());
+  const size_t at =
+      std::min(static_cast<size_t>(std::max<int64_t>(offset, 0)), text.size());
   std::optional<Told> told;
   // Only a parser that got nowhere has met another kind of file.
   const size_t mark = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
-  const size_t first = std::min(text.find_first_not_of(kSpace, mark),
-                                text.size());
+  const size_t first =
+      std::min(text.find_first_not_of(kSpace, mark), text.size());
   if (at <= first + 1) told = AnotherKind(text, first);
   if (!told) told = Tell(text, at, fault);
   return {PlaceAt(text, told->offset, source, ""), std::move(told->what),

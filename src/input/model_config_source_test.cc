@@ -74,7 +74,7 @@ TEST_F(ModelConfigSourceTest, OffersTheNearestIds) {
             "error: Qwen/Qwen3-9B: is not in the catalogue, and no file or "
             "folder has this name\ncure: pass the path of its config.json; "
             "the nearest that are known: Qwen/Qwen3-4B, Qwen/Qwen3-8B, "
-            "Qwen/Qwen3-14B\n");
+            "Qwen/Qwen3.5-9B\n");
   EXPECT_THAT(ErrorOf("qwen3-8b"), HasSubstr("known: Qwen/Qwen3-8B"));
   EXPECT_EQ(ErrorOf("zzzzzzzz"),
             "error: zzzzzzzz: is not in the catalogue, and no file or folder "
@@ -149,7 +149,8 @@ TEST_F(ModelConfigSourceTest, TellsAPipeline) {
 }
 
 TEST_F(ModelConfigSourceTest, TellsThePublishersOwnLayout) {
-  dir_.Write("m/params.json", R"({"dim": 1, "n_layers": 2, "n_heads": 3, "vocab_size": 4})");
+  dir_.Write("m/params.json",
+             R"({"dim": 1, "n_layers": 2, "n_heads": 3, "vocab_size": 4})");
   dir_.Write("m/consolidated.safetensors", "");
   EXPECT_EQ(ErrorIn("m"),
             "error: DIR/m: has no config.json: its params.json is the "

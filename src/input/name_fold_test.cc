@@ -43,8 +43,8 @@ TEST(NameFold, FoldsMembersOfEqualValues) {
   ConfigValue object = ConfigValue::Object();
   for (int i = 0; i < 12; ++i) {
     object.Set("m." + std::to_string(i),
-               ConfigValue::Object({{"bits", ConfigValue::Number(
-                                                 i < 6 ? "8" : "4")}}));
+               ConfigValue::Object(
+                   {{"bits", ConfigValue::Number(i < 6 ? "8" : "4")}}));
   }
   const ConfigValue folded = FoldNames(object);
   EXPECT_EQ(folded.ToJson(),
@@ -68,9 +68,8 @@ TEST(NameFold, LeavesOtherListsAlone) {
   const ConfigValue braces =
       Names({"a{0}", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"});
   EXPECT_EQ(FoldNames(braces), braces);
-  const ConfigValue mixed =
-      ParseJson(R"([1,2,3,4,5,6,7,8,{"x":["a","a","a","a","a","a","a","a"]}])",
-                "x");
+  const ConfigValue mixed = ParseJson(
+      R"([1,2,3,4,5,6,7,8,{"x":["a","a","a","a","a","a","a","a"]}])", "x");
   EXPECT_EQ(FoldNames(mixed), mixed);
 }
 

@@ -41,11 +41,16 @@ std::string_view WeightsByBytes(std::string_view start) {
 
 std::string_view WeightsByName(std::string_view path) {
   static constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
-      {".safetensors", "safetensors"}, {".gguf", "GGUF"},
-      {".bin", "PyTorch"},             {".pt", "PyTorch"},
-      {".pth", "PyTorch"},             {".ckpt", "PyTorch"},
-      {".onnx", "ONNX"},               {".h5", "HDF5"},
-      {".msgpack", "Flax"},            {".npz", "NumPy"}};
+      {".safetensors", "safetensors"},
+      {".gguf", "GGUF"},
+      {".bin", "PyTorch"},
+      {".pt", "PyTorch"},
+      {".pth", "PyTorch"},
+      {".ckpt", "PyTorch"},
+      {".onnx", "ONNX"},
+      {".h5", "HDF5"},
+      {".msgpack", "Flax"},
+      {".npz", "NumPy"}};
   for (const auto& [ending, kind] : kEndings) {
     if (path.ends_with(ending)) return kind;
   }
@@ -97,10 +102,9 @@ OtherKind Pipeline(const ConfigValue& root) {
 // At most kMostNames of them, and how many more there are.
 std::string Listed(const std::vector<std::string>& names) {
   const size_t shown = std::min(names.size(), kMostNames);
-  std::string out =
-      fmt::format("{}", fmt::join(names.begin(),
-                                  names.begin() + static_cast<int64_t>(shown),
-                                  ", "));
+  std::string out = fmt::format(
+      "{}", fmt::join(names.begin(),
+                      names.begin() + static_cast<int64_t>(shown), ", "));
   if (names.size() > shown) {
     out += fmt::format(" and {} more", names.size() - shown);
   }
@@ -139,8 +143,8 @@ std::optional<OtherKind> OtherJsonIn(const std::string& folder,
     if (json.error) continue;
     auto kind = IfOtherJson(json.value);
     if (!kind) continue;
-    kind->what = fmt::format("{}: its {} {}", "has no config.json", name,
-                             kind->what);
+    kind->what =
+        fmt::format("{}: its {} {}", "has no config.json", name, kind->what);
     return kind;
   }
   return std::nullopt;

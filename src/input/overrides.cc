@@ -110,9 +110,9 @@ class OverrideReader {
                   "remove the minus, or the value");
     }
     if (!remove && !has_value) {
-      return Fail(start, fmt::format("{} has no value", key),
-                  fmt::format("write {}=VALUE, or -{} to take the key out",
-                              key, key));
+      return Fail(
+          start, fmt::format("{} has no value", key),
+          fmt::format("write {}=VALUE, or -{} to take the key out", key, key));
     }
     if (has_value && !ReadValue(key, item)) return false;
     result_.overrides.push_back(std::move(item));

@@ -93,8 +93,7 @@ TEST(Overrides, SaysWhatIsWrong) {
 TEST(Overrides, AreBounded) {
   std::string deep = "a";
   for (int i = 0; i < 5000; ++i) deep += ".a";
-  EXPECT_NE(ErrorOf(deep + "=1").find("more than 16 steps"),
-            std::string::npos);
+  EXPECT_NE(ErrorOf(deep + "=1").find("more than 16 steps"), std::string::npos);
   std::string many = "a=1";
   for (int i = 0; i < 5000; ++i) many += ",a=1";
   EXPECT_NE(ErrorOf(many).find("more than 1000 changes"), std::string::npos);

@@ -147,8 +147,7 @@ class RowReader {
   void ReadTies(std::vector<RecordedTie>& out) {
     for (const ConfigValue& item : fields_.Items("ties")) {
       const std::vector<ConfigValue>& names = item.items();
-      if (names.size() != 2 || !names[0].is_string() ||
-          !names[1].is_string()) {
+      if (names.size() != 2 || !names[0].is_string() || !names[1].is_string()) {
         fields_.Problem(&item, "ties", "a tie is not a pair of names",
                         "record the row again");
         return;

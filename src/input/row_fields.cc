@@ -25,8 +25,7 @@ const ConfigValue* RowFields::Get(std::string_view key) const {
 void RowFields::Problem(const ConfigValue* value, std::string_view key,
                         std::string what, std::string cure) const {
   const int64_t offset = (value == nullptr ? object_ : value)->offset();
-  Place place =
-      PlaceAt(*line_->text, offset, line_->source, std::string(key));
+  Place place = PlaceAt(*line_->text, offset, line_->source, std::string(key));
   place.line = line_->line;
   errors_->push_back({std::move(place), std::move(what), std::move(cure)});
 }

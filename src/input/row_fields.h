@@ -50,8 +50,8 @@ class RowFields {
   }
 
   // An error at `value`, or at the whole row where it is null.
-  void Problem(const ConfigValue* value, std::string_view key,
-               std::string what, std::string cure) const;
+  void Problem(const ConfigValue* value, std::string_view key, std::string what,
+               std::string cure) const;
 
  private:
   const ConfigValue* object_;

@@ -178,8 +178,7 @@ FileResult ReadFileOrError(const std::string& path, int64_t max_bytes) {
     result.error = TooLarge(path, size, max_bytes);
     return result;
   }
-  result.error =
-      ReadAll(path, file.number(), size, max_bytes, result.bytes);
+  result.error = ReadAll(path, file.number(), size, max_bytes, result.bytes);
   if (result.error) result.bytes.clear();
   return result;
 }

@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -103,9 +103,8 @@ TEST_F(SourceDiskTest, TellsASocket) {
   const std::string path = Path("socket");
   ASSERT_LT(path.size(), sizeof(address.sun_path));
   path.copy(address.sun_path, path.size());
-  ASSERT_EQ(bind(number, reinterpret_cast<sockaddr*>(&address),
-                 sizeof(address)),
-            0);
+  ASSERT_EQ(
+      bind(number, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
   EXPECT_EQ(ErrorOf("socket"),
             "error: DIR/socket: is a socket\ncure: pass a regular file\n");
   close(number);
@@ -145,7 +144,8 @@ TEST_F(SourceDiskTest, ListsNamesSorted) {
   Write("b", "");
   Write("a", "");
   fs::create_directory(Path("c"));
-  EXPECT_THAT(NamesInFolder(root_.path()), testing::ElementsAre("a", "b", "c/"));
+  EXPECT_THAT(NamesInFolder(root_.path()),
+              testing::ElementsAre("a", "b", "c/"));
   EXPECT_EQ(NamesInFolder(root_.path(), 1).size(), 1u);
   EXPECT_THAT(NamesInFolder(Path("none")), testing::IsEmpty());
 }

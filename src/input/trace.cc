@@ -94,6 +94,9 @@ TraceOperation ReadOperation(const RowFields& fields, int line) {
   for (const ConfigValue& item : fields.Items("out")) {
     CollectTensors(item, out.outputs);
   }
+  for (const ConfigValue& item : fields.Items("freed_before")) {
+    if (const auto storage = item.AsInteger()) out.freed.push_back(*storage);
+  }
   if (fields.Get("flops") != nullptr) out.flops = fields.Count("flops");
   return out;
 }

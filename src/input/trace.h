@@ -5,9 +5,10 @@
 // other line an operator: {"i", "phase", "module", "op", "in", "out"} and,
 // where there are any, "flops". A tensor is "STORAGE:DTYPE[EXTENTS]". Out: the
 // case and its operators in order, with what comparisons need.
+// "freed_before" lists storages.
 //
 // Limits: kTraceTextBytes once unpacked, a million operators.
-// Does not model: keyword arguments, numbers among the inputs, "freed_before".
+// Does not model: keyword arguments, numbers among the inputs.
 // Throws InputErrors, at most twenty, each with its line.
 #ifndef FORETELL_INPUT_TRACE_H_
 #define FORETELL_INPUT_TRACE_H_

@@ -60,10 +60,8 @@ TEST(TruthSet, SaysWhyAConfigurationCannotBeRead) {
   EXPECT_EQ(set.cases[1].no_config,
             "its configuration cannot be read: holds an array, not an object "
             "of settings");
-  EXPECT_EQ(set.cases[2].no_config,
-            "its label is no name of a configuration");
-  EXPECT_EQ(set.cases[3].no_config,
-            "its label is no name of a configuration");
+  EXPECT_EQ(set.cases[2].no_config, "its label is no name of a configuration");
+  EXPECT_EQ(set.cases[3].no_config, "its label is no name of a configuration");
 }
 
 TEST(TruthSet, FallsBackToTheCatalogueButNotToAnAlias) {
@@ -75,8 +73,7 @@ TEST(TruthSet, FallsBackToTheCatalogueButNotToAnAlias) {
   ASSERT_TRUE(set.cases[0].config);
   EXPECT_EQ(set.cases[0].config->root.Find("hidden_size")->spelling(), "4096");
   EXPECT_FALSE(set.cases[1].config);
-  EXPECT_THAT(set.cases[1].no_config,
-              testing::EndsWith("in the catalogue"));
+  EXPECT_THAT(set.cases[1].no_config, testing::EndsWith("in the catalogue"));
 }
 
 TEST(TruthSet, RefusesAFolderThatIsNone) {

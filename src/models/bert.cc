@@ -3,18 +3,17 @@
 //
 // Source: transformers 5.23, models/bert/modeling_bert.py and
 // configuration_bert.py.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
+#include "base/check.h"
 #include "graph/ops/views.h"
 #include "models/family.h"
-#include "models/layers/bert_layer.h"
+#include "models/layers/bert_head.h"
 #include "models/layers/causal_mask.h"
-#include "models/layers/check_fields.h"
 #include "models/layers/classification.h"
 #include "models/layers/heads.h"
+#include "models/layers/read_bert.h"
 
 namespace foretell {
 namespace {
@@ -60,120 +59,6 @@ bool HasVocabularyHead(BertHead head) {
          head == BertHead::kMaskedLm;
 }
 
-struct BertConfig {
-  BertLayerConfig layer;
-  int64_t vocabulary = 0;
-  int64_t positions = 0;
-  int64_t types = 0;
-  int64_t layers = 0;
-  double classifier_dropout = 0;
-  bool tie_embeddings = true;
-  LabelConfig labels;
-};
-
-void CheckHeads(const ConfigView& config, const BertLayerConfig& layer) {
-  // Another class's configuration has an embedding_size; with it, the rest of
-  // the width goes unused.
-  const bool tolerant = config.Raw("embedding_size") != nullptr;
-  if (layer.hidden % layer.heads != 0 && !tolerant) {
-    config.Find("model/heads", Severity::kBlock, "num_attention_heads",
-                fmt::format("hidden_size {} is not a multiple of "
-                            "num_attention_heads {}",
-                            layer.hidden, layer.heads),
-                "BertSelfAttention refuses it as the model is built",
-                "choose a number of heads that divides hidden_size");
-  } else if (layer.hidden < layer.heads) {
-    config.Find("model/heads", Severity::kBlock, "num_attention_heads",
-                fmt::format("num_attention_heads {} leaves nothing of "
-                            "hidden_size {} for a head",
-                            layer.heads, layer.hidden),
-                "the class divides by a head's width of zero",
-                "choose a number of heads that divides hidden_size");
-  } else if (layer.hidden % layer.heads != 0) {
-    config.Find("model/heads", Severity::kWarn, "num_attention_heads",
-                fmt::format("hidden_size {} is not a multiple of "
-                            "num_attention_heads {}",
-                            layer.hidden, layer.heads),
-                "embedding_size lets the model be built, but its forward "
-                "fails on the shapes",
-                "choose a number of heads that divides hidden_size");
-  }
-}
-
-BertLayerConfig ReadLayer(const ConfigView& config, int64_t layers,
-                          BertHead head) {
-  BertLayerConfig out;
-  out.hidden = config.Size({"hidden_size"}, 768);
-  out.heads = config.Size({"num_attention_heads"}, 12);
-  out.head_dim = std::max<int64_t>(1, out.hidden / out.heads);
-  out.intermediate = SizeOrEmpty(config, {"intermediate_size"}, 3072);
-  const std::string activation = config.Text({"hidden_act"}, "gelu");
-  if (layers > 0 || HasVocabularyHead(head)) {
-    out.activation = ActivationNamed(config, "hidden_act", activation);
-  }
-  out.norm_epsilon = config.Real({"layer_norm_eps"}, 1e-12);
-  out.hidden_dropout = ReadDropout(config, "hidden_dropout_prob", 0.1);
-  out.attention_dropout =
-      ReadDropout(config, "attention_probs_dropout_prob", 0.1);
-  out.is_decoder = config.Flag({"is_decoder"}, false);
-  out.cross_attention = config.Flag({"add_cross_attention"}, false);
-  if (const ConfigValue* chunk = config.Raw("chunk_size_feed_forward")) {
-    out.chunk = chunk->AsInteger().value_or(0);
-  }
-  if (layers == 0) return out;
-  CheckHeads(config, out);
-  if (out.cross_attention && !out.is_decoder) {
-    config.Find(
-        "model/cross-attention", Severity::kBlock, "add_cross_attention",
-        "add_cross_attention is set, but is_decoder is not",
-        "BertLayer refuses it as the model is built", "\"is_decoder\": true");
-  }
-  return out;
-}
-
-BertConfig ReadConfig(const ConfigView& config, BertHead head) {
-  BertConfig out;
-  CheckCommonFields(config);
-  CheckFields(config, {{"layer_norm_eps", FieldKind::kFloat},
-                       {"initializer_range", FieldKind::kFloat},
-                       {"classifier_dropout", FieldKind::kNumber, true},
-                       {"pad_token_id", FieldKind::kWhole, true}});
-  out.vocabulary = SizeOrEmpty(config, {"vocab_size"}, 30522);
-  out.positions = SizeOrEmpty(config, {"max_position_embeddings"}, 512);
-  out.types = SizeOrEmpty(config, {"type_vocab_size"}, 2);
-  out.layers = config.Layers({"num_hidden_layers"}, 12);
-  out.layer = ReadLayer(config, out.layers, head);
-  CheckPadding(config, out.vocabulary);
-  out.tie_embeddings = config.Flag({"tie_word_embeddings"}, true);
-  out.classifier_dropout = out.layer.hidden_dropout;
-  const bool drops = head == BertHead::kSequence || head == BertHead::kChoice ||
-                     head == BertHead::kToken;
-  if (drops && config.Has("classifier_dropout")) {
-    out.classifier_dropout = ReadDropout(config, "classifier_dropout", 0.1);
-  }
-  out.labels = ReadLabels(config, head == BertHead::kSequence ||
-                                      head == BertHead::kToken ||
-                                      head == BertHead::kAnswer);
-  const bool reads_ahead = head == BertHead::kCausalLm && !out.layer.is_decoder;
-  if (reads_ahead) {
-    config.Find("model/is-decoder", Severity::kWarn, "is_decoder",
-                "BertLMHeadModel predicts the next token, but is_decoder is "
-                "not set",
-                "its attention looks ahead, so that the loss means nothing; "
-                "sizes are not affected",
-                "\"is_decoder\": true");
-  }
-  // Positions are absolute whatever the file says since transformers 5; the
-  // pooler and the directionality are those of Google's first files; the rest
-  // is what embedders and their converters wrote.
-  config.Ignore({"position_embedding_type", "directionality", "pooler_fc_size",
-                 "pooler_num_attention_heads", "pooler_num_fc_layers",
-                 "pooler_size_per_head", "pooler_type", "embedding_size",
-                 "model_max_length", "export_model_type", "classifier_dropout",
-                 "pruned_heads", "add_pooling_layer"});
-  return out;
-}
-
 class Bert : public Model {
  public:
   Bert(const Module& root, const BertConfig& config, const BertClass& which)
@@ -199,20 +84,20 @@ class Bert : public Model {
     switch (head_) {
       case BertHead::kPreTraining: {
         // Without labels of the next sentence there is no loss.
-        const Tensor logits = RunVocabularyHead(hidden);
+        const Tensor logits = vocabulary_head_->Forward(hidden);
         const Tensor relation = classifier_->Forward(pooled);
         return logits;
       }
       case BertHead::kCausalLm: {
-        const Tensor logits = RunVocabularyHead(Alias(hidden));
+        const Tensor logits = vocabulary_head_->Forward(Alias(hidden));
         return labels.empty() ? logits : CausalLmLoss(logits, labels);
       }
       case BertHead::kMaskedLm: {
-        const Tensor logits = RunVocabularyHead(hidden);
+        const Tensor logits = vocabulary_head_->Forward(hidden);
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case BertHead::kNextSentence: {
-        const Tensor logits = RunNextSentence(pooled);
+        const Tensor logits = classifier_->Forward(pooled);
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case BertHead::kSequence: {
@@ -237,14 +122,21 @@ class Bert : public Model {
   int64_t Hidden() const { return config_.layer.hidden; }
 
   void AddHead() {
-    if (HasVocabularyHead(head_)) AddVocabularyHead();
+    const bool has_cls =
+        HasVocabularyHead(head_) || head_ == BertHead::kNextSentence;
+    if (has_cls) cls_ = root_.Child("cls", RegionKind::kHead);
+    if (HasVocabularyHead(head_)) {
+      vocabulary_head_.emplace(cls_->Child("predictions", RegionKind::kHead),
+                               config_.layer, config_.vocabulary);
+      if (config_.tie_embeddings) {
+        vocabulary_head_->Tie(embeddings_.word_embeddings.weight);
+      }
+    }
     switch (head_) {
       case BertHead::kPreTraining:
-        classifier_.emplace(cls_->Child("seq_relationship"), Hidden(), 2, true);
-        return;
       case BertHead::kNextSentence:
-        cls_ = root_.Child("cls", RegionKind::kHead);
-        classifier_.emplace(cls_->Child("seq_relationship"), Hidden(), 2, true);
+        classifier_.emplace(cls_->Child("seq_relationship", RegionKind::kHead),
+                            Hidden(), 2, true);
         return;
       case BertHead::kSequence:
       case BertHead::kToken:
@@ -264,26 +156,6 @@ class Bert : public Model {
     }
     classifier_.emplace(root_.Child(name, RegionKind::kHead), Hidden(), out,
                         true);
-  }
-
-  // cls.predictions: a transform, a norm, and the decoder over the vocabulary,
-  // whose weight and bias have two names each.
-  void AddVocabularyHead() {
-    cls_ = root_.Child("cls", RegionKind::kHead);
-    const Module predictions = cls_->Child("predictions", RegionKind::kHead);
-    const Module transform = predictions.Child("transform", RegionKind::kHead);
-    transform_.emplace(transform, "transform_act_fn", Hidden(), Hidden(),
-                       config_.layer.activation);
-    transform_norm_.emplace(transform.Child("LayerNorm", RegionKind::kNorm),
-                            Hidden(), config_.layer.norm_epsilon);
-    decoder_.emplace(predictions.Child("decoder", RegionKind::kHead), Hidden(),
-                     config_.vocabulary, true);
-    const ParameterId bias =
-        predictions.Parameter("bias", {config_.vocabulary});
-    if (!config_.tie_embeddings) return;
-    Builder& builder = root_.builder();
-    builder.Tie(decoder_->weight, embeddings_.word_embeddings.weight);
-    builder.Tie(*decoder_->bias, bias);
   }
 
   std::pair<Tensor, Tensor> RunBase(const Tensor& input_ids,
@@ -307,16 +179,6 @@ class Bert : public Model {
     return hidden;
   }
 
-  Tensor RunVocabularyHead(const Tensor& hidden) const {
-    Tensor out = transform_->Forward(hidden);
-    out = transform_norm_->Forward(out);
-    return decoder_->Forward(out);
-  }
-
-  Tensor RunNextSentence(const Tensor& pooled) const {
-    return classifier_->Forward(pooled);
-  }
-
   // input_ids [b, choices, s]: each choice is a row.
   Tensor RunChoice(const ForwardInputs& inputs) const {
     const int64_t choices = inputs.input_ids.size(1);
@@ -336,17 +198,45 @@ class Bert : public Model {
   std::vector<BertLayer> layers_;
   std::optional<BertPooler> pooler_;
   std::optional<Module> cls_;
-  std::optional<BertDense> transform_;
-  std::optional<LayerNorm> transform_norm_;
-  std::optional<Linear> decoder_;
+  std::optional<BertVocabularyHead> vocabulary_head_;
   std::optional<Dropout> dropout_;
   std::optional<Linear> classifier_;
 };
 
+// The library warns of both as the model is built.
+void CheckDirection(const ConfigView& config, BertHead head, bool is_decoder) {
+  if (head == BertHead::kCausalLm && !is_decoder) {
+    config.Find("model/is-decoder", Severity::kWarn, "is_decoder",
+                "BertLMHeadModel predicts the next token, but is_decoder is "
+                "not set",
+                "its attention looks ahead, so that the loss means nothing; "
+                "sizes are not affected",
+                "\"is_decoder\": true");
+  }
+  if (head == BertHead::kMaskedLm && is_decoder) {
+    config.Find("model/is-decoder", Severity::kWarn, "is_decoder",
+                "BertForMaskedLM fills gaps, but is_decoder is set",
+                "its attention sees only what lies before a gap; sizes are "
+                "not affected",
+                "\"is_decoder\": false");
+  }
+}
+
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                              std::string_view class_name) {
   const auto found = std::ranges::find(kTable, class_name, &BertClass::name);
-  const BertConfig settings = ReadConfig(config, found->head);
+  FORETELL_CHECK(found != kTable.end(), "a class of another family");
+  const BertHead head = found->head;
+  const bool drops = head == BertHead::kSequence || head == BertHead::kToken;
+  BertConfig settings = ReadBert(
+      config, {.activation = HasVocabularyHead(head),
+               .labels = drops || head == BertHead::kAnswer,
+               .classifier_dropout = drops || head == BertHead::kChoice});
+  // Classes whose forward takes no use_cache follow the file, as decoders.
+  settings.layer.fills_cache =
+      settings.layer.is_decoder && head != BertHead::kNone &&
+      head != BertHead::kCausalLm && config.Flag({"use_cache"}, true);
+  CheckDirection(config, head, settings.layer.is_decoder);
   auto model = std::make_unique<Bert>(root, settings, *found);
   const BertLayerConfig& layer = settings.layer;
   model->stacks.push_back(

@@ -3,12 +3,11 @@
 //
 // Source: transformers 5.23, models/gpt2/modeling_gpt2.py and
 // configuration_gpt2.py.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
 
+#include "base/check.h"
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/indexing.h"
@@ -16,119 +15,50 @@
 #include "graph/ops/views.h"
 #include "models/family.h"
 #include "models/layers/causal_mask.h"
-#include "models/layers/check_fields.h"
 #include "models/layers/classification.h"
 #include "models/layers/functional.h"
-#include "models/layers/gpt2_block.h"
-#include "models/layers/gpt2_summary.h"
 #include "models/layers/heads.h"
+#include "models/layers/read_gpt2.h"
 
 namespace foretell {
 namespace {
 
-enum class Gpt2Class {
-  kBase,
-  kLmHead,
-  kDoubleHeads,
-  kSequenceClassification,
-  kTokenClassification,
-  kQuestionAnswering,
+enum class Gpt2Head {
+  kNone,
+  kLm,
+  kDouble,
+  kSequence,
+  kToken,
+  kAnswer,
 };
 
-constexpr std::array<std::string_view, 6> kClasses = {
-    "GPT2LMHeadModel",
-    "GPT2Model",
-    "GPT2DoubleHeadsModel",
-    "GPT2ForSequenceClassification",
-    "GPT2ForTokenClassification",
-    "GPT2ForQuestionAnswering"};
-constexpr std::array kKinds = {Gpt2Class::kLmHead,
-                               Gpt2Class::kBase,
-                               Gpt2Class::kDoubleHeads,
-                               Gpt2Class::kSequenceClassification,
-                               Gpt2Class::kTokenClassification,
-                               Gpt2Class::kQuestionAnswering};
-
-struct Gpt2Config {
-  Gpt2BlockConfig block;
-  int64_t vocabulary = 0;
-  int64_t positions = 0;
-  int64_t layers = 0;
-  double embedding_dropout = 0;
-  double classifier_dropout = 0.1;
-  bool tie_embeddings = true;
-  LabelConfig labels;
-  std::optional<int64_t> padding;
-  Gpt2SummaryConfig summary;
+struct Gpt2Class {
+  std::string_view name;
+  Gpt2Head head;
 };
 
-void ReadBlock(const ConfigView& config, int64_t layers, Gpt2BlockConfig& out) {
-  out.hidden = config.Size({"hidden_size", "n_embd"}, 768);
-  out.heads = config.Size({"num_attention_heads", "n_head"}, 12);
-  out.head_dim = std::max<int64_t>(1, out.hidden / out.heads);
-  if (layers > 0 && out.hidden % out.heads != 0) {
-    config.Find("model/heads", Severity::kBlock, "n_head",
-                fmt::format("n_embd {} is not a multiple of n_head {}",
-                            out.hidden, out.heads),
-                "GPT2Attention refuses it as the model is built",
-                "choose a number of heads that divides n_embd");
-  }
-  // Null or absent: four times the width; zero stays zero.
-  out.inner = config.Has("n_inner") ? config.SizeOrZero({"n_inner"}, 0)
-                                    : 4 * out.hidden;
-  const std::string activation =
-      config.Text({"activation_function"}, "gelu_new");
-  if (layers > 0) {
-    out.activation = ActivationNamed(config, "activation_function", activation);
-  }
-  out.norm_epsilon = config.Real({"layer_norm_epsilon"}, 1e-5);
-  out.attention_dropout = ReadDropout(config, "attn_pdrop", 0.1);
-  out.residual_dropout = ReadDropout(config, "resid_pdrop", 0.1);
-  out.cross_attention = config.Flag({"add_cross_attention"}, false);
-  out.scale_weights = config.Flag({"scale_attn_weights"}, true);
-  out.scale_by_layer = config.Flag({"scale_attn_by_inverse_layer_idx"}, false);
-  out.reorder_and_upcast = config.Flag({"reorder_and_upcast_attn"}, false);
-}
+constexpr std::array<Gpt2Class, 6> kTable = {{
+    {"GPT2LMHeadModel", Gpt2Head::kLm},
+    {"GPT2Model", Gpt2Head::kNone},
+    {"GPT2DoubleHeadsModel", Gpt2Head::kDouble},
+    {"GPT2ForSequenceClassification", Gpt2Head::kSequence},
+    {"GPT2ForTokenClassification", Gpt2Head::kToken},
+    {"GPT2ForQuestionAnswering", Gpt2Head::kAnswer},
+}};
 
-Gpt2Config ReadConfig(const ConfigView& config, Gpt2Class kind) {
-  Gpt2Config out;
-  CheckCommonFields(config);
-  CheckFields(config, {{"layer_norm_epsilon", FieldKind::kFloat},
-                       {"initializer_range", FieldKind::kFloat},
-                       {"pad_token_id", FieldKind::kWhole, true}});
-  out.vocabulary = SizeOrEmpty(config, {"vocab_size"}, 50257);
-  out.positions =
-      SizeOrEmpty(config, {"max_position_embeddings", "n_positions"}, 1024);
-  out.layers = config.Layers({"num_hidden_layers", "n_layer"}, 12);
-  ReadBlock(config, out.layers, out.block);
-  out.embedding_dropout = ReadDropout(config, "embd_pdrop", 0.1);
-  out.tie_embeddings = config.Flag({"tie_word_embeddings"}, true);
-  out.padding = config.OptionalInteger({"pad_token_id"});
-  out.labels = ReadLabels(config, kind == Gpt2Class::kSequenceClassification ||
-                                      kind == Gpt2Class::kTokenClassification);
-  if (kind == Gpt2Class::kTokenClassification) {
-    for (const std::string_view key :
-         {"hidden_dropout", "classifier_dropout"}) {
-      if (config.Has(key)) {
-        out.classifier_dropout = ReadDropout(config, key, 0.1);
-      }
-    }
-  }
-  out.summary = ReadGpt2Summary(config, kind == Gpt2Class::kDoubleHeads);
-  // n_ctx was the length of a mask that is no longer kept; the rest belongs to
-  // GPT-1, to pruning, or to other classes' heads.
-  config.Ignore({"n_ctx", "n_special", "predict_special_tokens", "pruned_heads",
-                 "hidden_dropout", "classifier_dropout", "is_decoder"});
-  return out;
-}
+constexpr auto kClasses = [] {
+  std::array<std::string_view, kTable.size()> names;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = kTable[i].name;
+  return names;
+}();
 
 class Gpt2 : public Model {
  public:
-  Gpt2(const Module& root, const Gpt2Config& config, Gpt2Class kind)
+  Gpt2(const Module& root, const Gpt2Config& config, Gpt2Head head)
       : config_(config),
-        kind_(kind),
+        which_(head),
         root_(root),
-        base_(kind == Gpt2Class::kBase ? root : root.Child("transformer")),
+        base_(head == Gpt2Head::kNone ? root : root.Child("transformer")),
         wte_(base_.Child("wte", RegionKind::kEmbedding), config.vocabulary,
              config.block.hidden),
         wpe_(base_.Child("wpe", RegionKind::kEmbedding), config.positions,
@@ -143,26 +73,26 @@ class Gpt2 : public Model {
   Tensor Forward(const ForwardInputs& inputs) override {
     const Tensor hidden = RunBase(inputs);
     const Tensor& labels = inputs.labels;
-    switch (kind_) {
-      case Gpt2Class::kBase:
+    switch (which_) {
+      case Gpt2Head::kNone:
         return hidden;
-      case Gpt2Class::kLmHead: {
+      case Gpt2Head::kLm: {
         const Tensor logits = head_->Forward(Alias(hidden));
         return labels.empty() ? logits : CausalLmLoss(logits, labels);
       }
-      case Gpt2Class::kDoubleHeads:
+      case Gpt2Head::kDouble:
         return RunDoubleHeads(hidden, labels);
-      case Gpt2Class::kSequenceClassification: {
+      case Gpt2Head::kSequence: {
         const Tensor logits = head_->Forward(hidden);
         const Tensor last = LastOfRow(logits, inputs.input_ids);
         return labels.empty() ? last
                               : SequenceLoss(last, labels, config_.labels);
       }
-      case Gpt2Class::kTokenClassification: {
+      case Gpt2Head::kToken: {
         const Tensor logits = head_->Forward(dropout_->Forward(hidden));
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
-      case Gpt2Class::kQuestionAnswering:
+      case Gpt2Head::kAnswer:
         return StartLogits(head_->Forward(hidden));
     }
     return hidden;
@@ -182,29 +112,29 @@ class Gpt2 : public Model {
 
   void AddHead() {
     const int64_t labels = config_.labels.count;
-    switch (kind_) {
-      case Gpt2Class::kBase:
+    switch (which_) {
+      case Gpt2Head::kNone:
         return;
-      case Gpt2Class::kLmHead:
-      case Gpt2Class::kDoubleHeads:
+      case Gpt2Head::kLm:
+      case Gpt2Head::kDouble:
         AddLinear("lm_head", config_.vocabulary, false);
         if (config_.tie_embeddings) {
           root_.builder().Tie(head_->weight, wte_.weight);
         }
-        if (kind_ == Gpt2Class::kDoubleHeads) {
+        if (which_ == Gpt2Head::kDouble) {
           summary_.emplace(
               root_.Child("multiple_choice_head", RegionKind::kHead),
               config_.summary, config_.block.hidden);
         }
         return;
-      case Gpt2Class::kSequenceClassification:
+      case Gpt2Head::kSequence:
         AddLinear("score", labels, false);
         return;
-      case Gpt2Class::kTokenClassification:
+      case Gpt2Head::kToken:
         dropout_.emplace(root_.Child("dropout"), config_.classifier_dropout);
         AddLinear("classifier", labels, true);
         return;
-      case Gpt2Class::kQuestionAnswering:
+      case Gpt2Head::kAnswer:
         AddLinear("qa_outputs", 2, true);
         return;
     }
@@ -218,19 +148,36 @@ class Gpt2 : public Model {
   Tensor RunBase(const ForwardInputs& inputs) const {
     const Scope scope = base_.Enter();
     const int64_t length = inputs.input_ids.size(1);
+    if (config_.padding) LookForPadding(inputs.input_ids);
     const Tensor input_ids = View(inputs.input_ids, {-1, length});
     const Tensor embedded = wte_.Forward(input_ids);
     Tensor position_ids = AddScalar(Arange(base_.builder(), length), 0);
     position_ids = Unsqueeze(position_ids, 0);
     const Tensor positions = wpe_.Forward(position_ids);
     Tensor hidden = Add(embedded, positions);
-    const Tensor mask = CausalMask(embedded, position_ids, inputs.attention, 0);
+    // With a cache the library does not look for packed sequences.
+    const Tensor mask = CausalMask(
+        embedded, config_.block.fills_cache ? Tensor() : position_ids,
+        inputs.attention, 0);
     hidden = drop_.Forward(hidden);
     for (const Gpt2Block& block : blocks_) {
       hidden = block.Forward(hidden, mask, inputs.attention);
     }
     hidden = ln_f_.Forward(hidden);
     return View(hidden, {-1, length, hidden.size(-1)});
+  }
+
+  // Looks at each row's ends, to warn where there may be padding.
+  static void LookForPadding(const Tensor& input_ids) {
+    const auto compare = [&] {
+      const Tensor ends =
+          Transfer(LiftFresh(input_ids.builder(), {2}, DType::kInt64));
+      return Index(input_ids, std::span(&ends, 1), 1);
+    };
+    const Tensor ends = compare();
+    Tensor found = EqScalar(ends, 0);
+    found = Any(found);
+    LocalScalar(found);
   }
 
   Tensor RunDoubleHeads(const Tensor& hidden, const Tensor& labels) const {
@@ -263,7 +210,7 @@ class Gpt2 : public Model {
   }
 
   Gpt2Config config_;
-  Gpt2Class kind_;
+  Gpt2Head which_;
   Module root_;
   Module base_;
   Embedding wte_;
@@ -278,10 +225,18 @@ class Gpt2 : public Model {
 
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                              std::string_view class_name) {
-  const auto found = std::ranges::find(kClasses, class_name);
-  const Gpt2Class kind = kKinds[static_cast<size_t>(found - kClasses.begin())];
-  const Gpt2Config settings = ReadConfig(config, kind);
-  auto model = std::make_unique<Gpt2>(root, settings, kind);
+  const auto found = std::ranges::find(kTable, class_name, &Gpt2Class::name);
+  FORETELL_CHECK(found != kTable.end(), "a class of another family");
+  const Gpt2Head head = found->head;
+  Gpt2Config settings = ReadGpt2(
+      config,
+      {.labels = head == Gpt2Head::kSequence || head == Gpt2Head::kToken,
+       .classifier_dropout = head == Gpt2Head::kToken,
+       .summary = head == Gpt2Head::kDouble});
+  // The one class whose forward takes no use_cache: the file's value holds.
+  settings.block.fills_cache =
+      head == Gpt2Head::kAnswer && config.Flag({"use_cache"}, true);
+  auto model = std::make_unique<Gpt2>(root, settings, head);
   model->stacks.push_back({"decoder", settings.layers});
   const Gpt2BlockConfig& block = settings.block;
   for (int64_t index = 0; index < settings.layers; ++index) {

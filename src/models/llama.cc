@@ -43,8 +43,9 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   DecoderKeys keys = ReadDecoder(config, class_name, attention.hidden, {});
   DecoderConfig& decoder = keys.decoder;
   decoder.rope = ReadRope(config, {.default_theta = 10000,
+                                   .positions = keys.positions,
                                    .head_dim = attention.head_dim});
-  if (decoder.head == Head::kQuestionAnswering) {
+  if (decoder.head.kind == Head::kQuestionAnswering) {
     decoder.base_name = "transformer";
   }
   const bool mlp_bias = config.Flag({"mlp_bias"}, false);
@@ -76,8 +77,7 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
       });
   model->states.assign(static_cast<size_t>(decoder.layers),
                        StateOf(attention, 0));
-  model->context_length =
-      RopeContext("max_position_embeddings", keys.positions, decoder.rope);
+  model->context_length = RopeContext(decoder.rope);
   return model;
 }
 

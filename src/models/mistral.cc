@@ -21,8 +21,7 @@ AttentionConfig ReadMistralAttention(const ConfigView& config) {
   const ConfigValue* stated = config.Raw("head_dim");
   const bool is_zero = stated != nullptr && stated->AsInteger() == 0;
   const int64_t even = EvenHeadDim(config, attention);
-  attention.head_dim =
-      is_zero ? even : SizeOrDerived(config, "head_dim", even);
+  attention.head_dim = is_zero ? even : SizeOrDerived(config, "head_dim", even);
   return attention;
 }
 
@@ -45,17 +44,18 @@ void CheckMinistral(const ConfigView& config) {
 
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                              std::string_view class_name) {
-  const AttentionConfig attention = ReadMistralAttention(config);
-  DecoderKeys keys =
-      ReadDecoder(config, class_name, attention.hidden,
-                  {.intermediate = 14336, .positions = 131072});
+  AttentionConfig attention = ReadMistralAttention(config);
+  DecoderKeys keys = ReadDecoder(config, class_name, attention.hidden,
+                                 {.intermediate = 14336, .positions = 131072});
   DecoderConfig& decoder = keys.decoder;
   decoder.rope = ReadRope(config, {.default_theta = 10000,
+                                   .positions = keys.positions,
                                    .head_dim = attention.head_dim});
   // An absent key is a window, a null is none.
   decoder.window = config.Raw("sliding_window") == nullptr
                        ? config.Size({"sliding_window"}, 4096)
                        : config.OptionalSize({"sliding_window"}).value_or(0);
+  attention.window = decoder.window;
   CheckMinistral(config);
   ReadLayerTypes(config, decoder.layers);
   // The class has no biases and no such attributes.
@@ -73,8 +73,7 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
       });
   model->states.assign(static_cast<size_t>(decoder.layers),
                        StateOf(attention, decoder.window));
-  model->context_length =
-      RopeContext("max_position_embeddings", keys.positions, decoder.rope);
+  model->context_length = RopeContext(decoder.rope);
   return model;
 }
 

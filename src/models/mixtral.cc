@@ -7,6 +7,8 @@
 
 #include <array>
 
+#include "graph/ops/elementwise.h"
+#include "graph/ops/in_place.h"
 #include "models/family.h"
 #include "models/layers/check_fields.h"
 #include "models/layers/decoder.h"
@@ -27,9 +29,8 @@ AttentionConfig ReadMixtralAttention(const ConfigView& config) {
   AttentionConfig attention = ReadHeads(config);
   attention.kv_heads = config.Size({"num_key_value_heads"}, 8);
   CheckKeyValueHeads(config, attention);
-  attention.head_dim = HeadDimIsHeld(config)
-                           ? config.Size({"head_dim"}, 128)
-                           : EvenHeadDim(config, attention);
+  attention.head_dim = HeadDimIsHeld(config) ? config.Size({"head_dim"}, 128)
+                                             : EvenHeadDim(config, attention);
   return attention;
 }
 
@@ -42,34 +43,35 @@ ExpertsConfig ReadExperts(const ConfigView& config, const DecoderKeys& keys) {
   experts.per_token = config.SizeOrZero({"num_experts_per_tok"}, 2);
   experts.jitter = config.Real({"router_jitter_noise"}, 0);
   if (experts.per_token > experts.experts) {
-    config.Find("model/experts", Severity::kBlock, "num_experts_per_tok",
-                fmt::format("num_experts_per_tok {} is more than there are "
-                            "experts ({})",
-                            experts.per_token, experts.experts),
-                "the router cannot choose so many; the forward fails",
-                fmt::format("set num_experts_per_tok to at most {}",
-                            experts.experts));
+    config.Find(
+        "model/experts", Severity::kBlock, "num_experts_per_tok",
+        fmt::format("num_experts_per_tok {} is more than there are "
+                    "experts ({})",
+                    experts.per_token, experts.experts),
+        "the router cannot choose so many; the forward fails",
+        fmt::format("set num_experts_per_tok to at most {}", experts.experts));
   }
-  // Only the value of the loss depends on these.
+  experts.keeps_logits = config.Flag({"output_router_logits"}, false);
+  // A factor of the loss.
   CheckFields(config, {{"router_aux_loss_coef", FieldKind::kFloat},
-                       {"router_jitter_noise", FieldKind::kFloat},
-                       {"output_router_logits", FieldKind::kFlag}});
+                       {"router_jitter_noise", FieldKind::kFloat}});
   return experts;
 }
 
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                              std::string_view class_name) {
-  const AttentionConfig attention = ReadMixtralAttention(config);
-  DecoderKeys keys = ReadDecoder(config, class_name, attention.hidden,
-                                 {.intermediate = 14336,
-                                  .positions = 131072,
-                                  .norm_epsilon = 1e-5});
+  AttentionConfig attention = ReadMixtralAttention(config);
+  DecoderKeys keys = ReadDecoder(
+      config, class_name, attention.hidden,
+      {.intermediate = 14336, .positions = 131072, .norm_epsilon = 1e-5});
   DecoderConfig& decoder = keys.decoder;
   decoder.rope = ReadRope(config, {.default_theta = 1e6,
+                                   .positions = keys.positions,
                                    .head_dim = attention.head_dim,
                                    .head_dim_is_held = HeadDimIsHeld(config),
                                    .head_dim_is_null = !HeadDimIsHeld(config)});
   decoder.window = config.OptionalSize({"sliding_window"}).value_or(0);
+  attention.window = decoder.window;
   const ExpertsConfig experts = ReadExperts(config, keys);
   ReadLayerTypes(config, decoder.layers);
   // The class has no biases and no such attributes.
@@ -78,13 +80,21 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   using Layer = DecoderLayer<SparseMlp>;
   auto model = std::make_unique<Decoder<Layer>>(
       root, decoder, [&](const Module& at, int64_t) {
-        return Layer(at, attention, decoder.norm_epsilon,
-                     [&](const Module& mlp) { return SparseMlp(mlp, experts); });
+        return Layer(
+            at, attention, decoder.norm_epsilon,
+            [&](const Module& mlp) { return SparseMlp(mlp, experts); });
       });
+  if (experts.keeps_logits && decoder.head.kind == Head::kCausalLm) {
+    model->FinishWith(
+        [experts](const Tensor& loss, const DecoderContext& context) {
+          const Tensor uneven =
+              LoadBalancingLoss(loss.builder(), context.router_logits, experts);
+          return AddInto(loss, MulScalar(uneven, 1));
+        });
+  }
   model->states.assign(static_cast<size_t>(decoder.layers),
                        StateOf(attention, decoder.window));
-  model->context_length =
-      RopeContext("max_position_embeddings", keys.positions, decoder.rope);
+  model->context_length = RopeContext(decoder.rope);
   return model;
 }
 

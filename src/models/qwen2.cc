@@ -33,20 +33,22 @@ AttentionConfig ReadQwen2Attention(const ConfigView& config) {
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                              std::string_view class_name) {
   AttentionConfig attention = ReadQwen2Attention(config);
-  DecoderKeys keys = ReadDecoder(config, class_name, attention.hidden,
-                                 {.vocabulary = 151936,
-                                  .intermediate = 22016,
-                                  .positions = 32768});
+  DecoderKeys keys = ReadDecoder(
+      config, class_name, attention.hidden,
+      {.vocabulary = 151936, .intermediate = 22016, .positions = 32768});
   DecoderConfig& decoder = keys.decoder;
   const WindowedLayers windows = ReadWindowedLayers(config, decoder.layers);
-  decoder.rope = ReadRope(
-      config, {.default_theta = 10000,
-               .head_dim = attention.head_dim,
-               .head_dim_is_held = config.Raw("head_dim") != nullptr,
-               .layer_types = windows.types});
+  decoder.window = windows.any_slides ? windows.window : 0;
+  decoder.mixes_masks = true;
+  decoder.rope =
+      ReadRope(config, {.default_theta = 10000,
+                        .positions = keys.positions,
+                        .head_dim = attention.head_dim,
+                        .head_dim_is_held = config.Raw("head_dim") != nullptr,
+                        .layer_types = windows.types});
   // Biases are fixed by the class; the last belongs to the vision model's text.
   config.Ignore({"attention_bias", "qkv_bias", "mlp_bias", "use_mrope"});
-  if (decoder.head == Head::kQuestionAnswering) {
+  if (decoder.head.kind == Head::kQuestionAnswering) {
     decoder.base_name = "transformer";
   }
 
@@ -63,8 +65,7 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   for (int64_t layer = 0; layer < decoder.layers; ++layer) {
     model->states.push_back(StateOf(attention, windows.WindowOf(layer)));
   }
-  model->context_length =
-      RopeContext("max_position_embeddings", keys.positions, decoder.rope);
+  model->context_length = RopeContext(decoder.rope);
   return model;
 }
 

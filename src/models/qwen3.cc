@@ -31,19 +31,21 @@ AttentionConfig ReadQwen3Attention(const ConfigView& config) {
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                              std::string_view class_name) {
   AttentionConfig attention = ReadQwen3Attention(config);
-  DecoderKeys keys = ReadDecoder(config, class_name, attention.hidden,
-                                 {.vocabulary = 151936,
-                                  .intermediate = 22016,
-                                  .positions = 32768});
+  DecoderKeys keys = ReadDecoder(
+      config, class_name, attention.hidden,
+      {.vocabulary = 151936, .intermediate = 22016, .positions = 32768});
   DecoderConfig& decoder = keys.decoder;
   attention.qk_norm_epsilon = decoder.norm_epsilon;
   const WindowedLayers windows = ReadWindowedLayers(config, decoder.layers);
+  decoder.window = windows.any_slides ? windows.window : 0;
+  decoder.mixes_masks = true;
   decoder.rope = ReadRope(config, {.default_theta = 10000,
+                                   .positions = keys.positions,
                                    .head_dim = attention.head_dim,
                                    .layer_types = windows.types});
   // The class has no such attributes.
   config.Ignore({"mlp_bias", "use_qk_norm"});
-  if (decoder.head == Head::kQuestionAnswering) {
+  if (decoder.head.kind == Head::kQuestionAnswering) {
     decoder.base_name = "transformer";
   }
 
@@ -60,8 +62,7 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   for (int64_t layer = 0; layer < decoder.layers; ++layer) {
     model->states.push_back(StateOf(attention, windows.WindowOf(layer)));
   }
-  model->context_length =
-      RopeContext("max_position_embeddings", keys.positions, decoder.rope);
+  model->context_length = RopeContext(decoder.rope);
   return model;
 }
 

@@ -18,8 +18,9 @@ const DocumentShape& ModelsShape() {
                TableRow("models", "Models", "The models that match, by id.",
                         {{"id", "Id", CellType::kText, "The id on the hub."},
                          {"parameters", "Parameters", CellType::kFigure,
-                          "The derived total; unknown where no family has the "
-                          "class."},
+                          "The derived total; absent where no family has the "
+                          "class.",
+                          true},
                          {"class", "Class", CellType::kText,
                           "The configuration's first architecture.", true},
                          {"date", "Read", CellType::kText,
@@ -41,7 +42,7 @@ Document PresentModels(const ModelsAnswer& answer) {
   for (const ModelsRow& row : answer.rows) {
     const CatalogueEntry& entry = row.entry;
     document.AddRow("models",
-                    {entry.id, row.parameters,
+                    {entry.id, row.parameters ? Cell(*row.parameters) : Cell(),
                      entry.class_name.empty() ? Cell() : Cell(entry.class_name),
                      entry.date});
     for (const std::string& alias : entry.aliases) {

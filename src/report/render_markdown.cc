@@ -15,11 +15,13 @@ namespace {
 // comment is not shown, and mentions are looked for within one text node.
 constexpr std::string_view kSplit = "<!-- -->";
 
+constexpr char kNoValue[] = "–";
+
 std::string CellText(const Cell& cell, CellType type, std::string_view label) {
-  if (cell.empty()) return "–";
+  if (cell.empty()) return kNoValue;
   switch (type) {
     case CellType::kText:
-      return MarkdownText(cell.text());
+      return cell.text().empty() ? kNoValue : MarkdownText(cell.text());
     case CellType::kInteger:
       return WithSeparators(cell.integer());
     case CellType::kReal:
@@ -37,7 +39,7 @@ std::string CellText(const Cell& cell, CellType type, std::string_view label) {
       return out.empty() ? "none" : out;
     }
   }
-  return "–";
+  return kNoValue;
 }
 
 bool IsNumber(CellType type) {

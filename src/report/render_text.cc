@@ -31,7 +31,8 @@ std::string PlainText(const Cell& cell, CellType type) {
   if (cell.empty()) return kNoValue;
   switch (type) {
     case CellType::kText:
-      return Harmless(cell.text());
+      // Never a blank, which would read like something forgotten.
+      return cell.text().empty() ? kNoValue : Harmless(cell.text());
     case CellType::kInteger:
       return WithSeparators(cell.integer());
     case CellType::kReal:
@@ -124,7 +125,7 @@ void AddFigureColumns(const ColumnShape& shape,
   const std::string unit = SharedUnit(figures);
   TextColumn digits{.header = std::string(shape.label), .right = true};
   TextColumn scaled{.right = true};
-  TextColumn notes{.wraps = true};
+  TextColumn notes{.wraps = true, .is_note = true};
   if (!unit.empty() && !NamesUnit(shape.label, unit)) {
     digits.header += " [" + unit + "]";
   }

@@ -139,6 +139,13 @@ TEST(RenderText, ColoursSeveritiesOnly) {
   EXPECT_EQ(coloured, plain);
 }
 
+TEST(RenderText, AnEmptyTextIsADash) {
+  EXPECT_TRUE(RenderText(ExampleDocument(""))
+                  .starts_with("Model\n"
+                               "\n"
+                               "  Class       –\n"));
+}
+
 TEST(RenderText, KeepsTheLinesOfAnEquation) {
   Document document = ExampleDocument();
   document.Set("equation", "P = V*H\n  + L\n\n= 12");

@@ -125,6 +125,9 @@ void AppendHarmless(std::string_view bytes, const Character& character,
   }
 }
 
+bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
+bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
+
 // The bytes of the longest prefix that takes at most `width` columns; at
 // least one character.
 size_t PrefixWithin(std::string_view text, size_t width) {
@@ -150,6 +153,12 @@ size_t BreakOf(std::string_view text, size_t width) {
   for (const std::string_view marks : {"./", "_-,:"}) {
     for (size_t at = limit; at > limit / 2; --at) {
       if (marks.find(text[at - 1]) != std::string_view::npos) return at;
+    }
+  }
+  // "ForCausalLM" breaks in front of "Causal".
+  for (size_t at = limit; at > limit / 2 && at > 0; --at) {
+    if (IsLower(text[at - 1]) && at < text.size() && IsUpper(text[at])) {
+      return at;
     }
   }
   return limit;

@@ -40,8 +40,8 @@ std::string PadRight(std::string_view text, size_t width);
 std::string PadLeft(std::string_view text, size_t width);
 
 // Lines of at most `width` columns: broken at spaces, else after one of
-// "./", of "_-,:", else anywhere. Nothing is left out but the spaces at breaks.
-// At least one line.
+// "./", of "_-,:", else between a small letter and a capital, else anywhere.
+// Nothing is left out but the spaces at breaks. At least one line.
 std::vector<std::string> Wrap(std::string_view text, size_t width);
 
 // CaretBlock of base/place.h with its excerpt made harmless and the caret

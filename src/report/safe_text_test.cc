@@ -85,6 +85,7 @@ TEST(Wrap, BreaksAtSpacesThenAtPartsThenAnywhere) {
   EXPECT_EQ(Wrap("one two", 3), (Lines{"one", "two"}));
   EXPECT_EQ(Wrap("model.layers.0.mlp", 14), (Lines{"model.layers.", "0.mlp"}));
   EXPECT_EQ(Wrap("gate_proj_weight", 12), (Lines{"gate_proj_", "weight"}));
+  EXPECT_EQ(Wrap("Qwen3ForCausalLM", 12), (Lines{"Qwen3For", "CausalLM"}));
   EXPECT_EQ(Wrap("abcdefgh", 3), (Lines{"abc", "def", "gh"}));
   EXPECT_EQ(Wrap("大模型", 3), (Lines{"大", "模", "型"}));
   EXPECT_EQ(Wrap("", 5), (Lines{""}));

@@ -27,20 +27,30 @@ size_t Total(const std::vector<size_t>& widths) {
          kGap * (widths.size() - 1);
 }
 
-// Takes columns from the widest text until the table fits, or no text can
-// give more.
+// The widest column that can give; the number of columns where none can.
+size_t WidestOf(const std::vector<TextColumn>& columns,
+                const std::vector<size_t>& widths, bool notes) {
+  size_t widest = columns.size();
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const TextColumn& column = columns[i];
+    if (!column.wraps || column.is_note != notes || widths[i] <= kNarrowest) {
+      continue;
+    }
+    if (widest == columns.size() || widths[i] > widths[widest]) widest = i;
+  }
+  return widest;
+}
+
+// Narrows the notes, then the widest texts, until the table fits or no text
+// can give more.
 void Squeeze(const std::vector<TextColumn>& columns, size_t available,
              std::vector<size_t>* widths) {
-  while (Total(*widths) > available) {
-    size_t widest = columns.size();
-    for (size_t i = 0; i < columns.size(); ++i) {
-      if (!columns[i].wraps || (*widths)[i] <= kNarrowest) continue;
-      if (widest == columns.size() || (*widths)[i] > (*widths)[widest]) {
-        widest = i;
-      }
+  for (const bool notes : {true, false}) {
+    while (Total(*widths) > available) {
+      const size_t widest = WidestOf(columns, *widths, notes);
+      if (widest == columns.size()) break;
+      --(*widths)[widest];
     }
-    if (widest == columns.size()) return;
-    --(*widths)[widest];
   }
 }
 

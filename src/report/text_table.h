@@ -14,8 +14,9 @@ namespace foretell {
 
 struct TextColumn {
   std::string header = {};
-  bool right = false;                   // numbers
-  bool wraps = false;                   // texts
+  bool right = false;    // numbers
+  bool wraps = false;    // texts
+  bool is_note = false;  // gives way before other texts are wrapped
   std::vector<std::string> cells = {};  // one a row; as many in every column
 };
 

@@ -12,6 +12,12 @@
 namespace foretell {
 namespace {
 
+std::string Repeated(const std::string& text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += text;
+  return out;
+}
+
 TEST(LayoutTable, AlignsNumbersRightAndTextsLeft) {
   EXPECT_EQ(
       LayoutTable({{.header = "Name", .wraps = true, .cells = {"a", "大"}},
@@ -38,6 +44,20 @@ TEST(LayoutTable, WrapsTextsAndNeverNumbers) {
     letters += static_cast<size_t>(std::ranges::count(line, 'x'));
   }
   EXPECT_EQ(letters, name.size());
+}
+
+TEST(LayoutTable, NotesGiveWayToNames) {
+  const std::string name(60, 'x');
+  EXPECT_EQ(LayoutTable({{.header = "Name", .wraps = true, .cells = {name}},
+                         {.wraps = true,
+                          .is_note = true,
+                          .cells = {"(missing: the adapter's rank)"}}},
+                        2, 80),
+            "  Name\n"
+            "  " +
+                Repeated("─", 60) + "  " + Repeated("─", 16) + "\n" + "  " +
+                name + "  (missing: the\n" + std::string(64, ' ') +
+                "adapter's rank)\n");
 }
 
 TEST(LayoutTable, GrowsRatherThanCutNumbers) {

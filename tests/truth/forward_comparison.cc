@@ -56,6 +56,8 @@ class Comparison {
           "{}",
           recorded_[both]->line, Text(*recorded_[both]));
     }
+    const std::string deaths = CompareDeaths();
+    if (!deaths.empty()) return deaths;
     if (grouped_ != trace_->grouped_forward_flops) {
       return fmt::format("FLOPs of grouped products: recorded {}, derived {}",
                          trace_->grouped_forward_flops, grouped_);
@@ -69,7 +71,7 @@ class Comparison {
   bool IsRecordersOwnLoss(size_t from) const {
     std::vector<std::string_view> names;
     for (size_t i = from; i < recorded_.size(); ++i) {
-      if (!recorded_[i]->module.empty()) return false;
+      if (!ModuleOf(*recorded_[i]).empty()) return false;
       names.push_back(recorded_[i]->name);
     }
     using Names = std::vector<std::string_view>;
@@ -77,10 +79,16 @@ class Comparison {
            names == Names{"aten._to_copy.default", "aten.sum.default"};
   }
 
+  // Losses run in modules that the model never registered; the recorder has
+  // no path for them.
+  static std::string ModuleOf(const TraceOperation& operation) {
+    return operation.module == "?" ? "" : operation.module;
+  }
+
   std::string Compare(const Operation& derived,
                       const TraceOperation& recorded) {
     if (derived.row->name != recorded.name) return "name";
-    if (graph_->PathOf(derived.region) != recorded.module) return "module";
+    if (graph_->PathOf(derived.region) != ModuleOf(recorded)) return "module";
     std::string difference =
         CompareTensors(graph_->InputsOf(derived), recorded.inputs, "input");
     if (!difference.empty()) return difference;
@@ -126,6 +134,50 @@ class Comparison {
       }
       if (!SameStorage(value.storage, recorded[i].storage)) {
         return fmt::format("storage of {} {}", what, i);
+      }
+    }
+    return "";
+  }
+
+  // For each storage, how many operators had run when its last name went.
+  std::map<StorageId, size_t> Deaths() const {
+    std::map<StorageId, size_t> alive;  // values of each storage
+    for (const Operation& operation : graph_->operations) {
+      for (const ValueId id : graph_->OutputsOf(operation)) {
+        ++alive[(*graph_)[id].storage];
+      }
+    }
+    std::map<StorageId, size_t> deaths;
+    size_t run = 0;
+    for (const Step& step : graph_->steps) {
+      if (step.kind == Step::Kind::kOperation) {
+        ++run;
+        continue;
+      }
+      const StorageId storage = graph_->values[step.index].storage;
+      if (--alive[storage] == 0) deaths[storage] = run;
+    }
+    return deaths;
+  }
+
+  // What autograd keeps outlives the forward on the recording's side, so only
+  // what died there is compared.
+  std::string CompareDeaths() const {
+    const std::map<StorageId, size_t> deaths = Deaths();
+    for (size_t i = 0; i < recorded_.size(); ++i) {
+      for (const int64_t storage : recorded_[i]->freed) {
+        const auto derived = to_derived_.find(storage);
+        if (derived == to_derived_.end()) continue;
+        const auto death = deaths.find(derived->second);
+        if (death != deaths.end() && death->second == i) continue;
+        return fmt::format(
+            "storage {} dies before operator {} of {}, line {}, {}; derived: "
+            "{}",
+            storage, i, recorded_.size(), recorded_[i]->line,
+            Text(*recorded_[i]),
+            death == deaths.end()
+                ? "never"
+                : fmt::format("before operator {}", death->second));
       }
     }
     return "";

@@ -81,8 +81,8 @@ IndexRow Read(const RowFields& fields) {
   row.id = fields.Text("id");
   row.component = fields.OptionalText("component");
   row.model_type = fields.OptionalText("model_type");
-  row.model_type.resize(std::min(row.model_type.find(' '),
-                                 row.model_type.size()));
+  row.model_type.resize(
+      std::min(row.model_type.find(' '), row.model_type.size()));
   row.file = fields.Text("file");
   // The index counts from the folder above its own.
   if (row.file.starts_with("configs/")) row.file.erase(0, 8);

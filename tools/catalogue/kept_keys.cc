@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, 3> kKeptTokenIds = {
 
 bool IsKept(std::string_view key, const ConfigValue& value) {
   if (!IsIgnorableKey(key)) return true;
-  return value.AsInteger() && std::ranges::find(kKeptTokenIds, key) !=
-                                  kKeptTokenIds.end();
+  return value.AsInteger() &&
+         std::ranges::find(kKeptTokenIds, key) != kKeptTokenIds.end();
 }
 
 // The number of labels that a table of their names states; nothing where

@@ -10,7 +10,13 @@ namespace {
 
 using Outputs = std::vector<OperationOutput>;
 
-// Kernels write [b, s, h, d] and hand it out as [b, h, s, d].
+// As empty_like(query): the layout of the query, also for other extents.
+OperationOutput LikeQuery(const Value& query, const Shape& shape) {
+  const Value* const inputs[] = {&query};
+  return {shape, ElementwiseStrides(inputs, shape), query.dtype, -1};
+}
+
+// The kernel writes [b, s, h, d] and hands it out as [b, h, s, d].
 OperationOutput HeadsInside(const Shape& shape, DType dtype) {
   const int64_t heads = shape[1];
   const int64_t length = shape[2];
@@ -43,7 +49,7 @@ std::string InferCudnn(const OperationArguments& args, Outputs& outputs) {
   const std::string reason = CheckHeads(args);
   if (!reason.empty()) return reason;
   const Shape shape = ResultShape(args);
-  outputs.push_back(HeadsInside(shape, args.input(0).dtype));
+  outputs.push_back(LikeQuery(args.input(0), shape));
   const Shape sums = {shape[0], shape[1], shape[2], 1};
   outputs.push_back({sums, ContiguousStrides(sums), DType::kFloat32, -1});
   outputs.push_back({{}, {}, DType::kInt64, -1});  // the dropout's seed
@@ -70,7 +76,7 @@ std::string InferFlash(const OperationArguments& args, Outputs& outputs) {
   const std::string reason = CheckHeads(args);
   if (!reason.empty()) return reason;
   const Shape shape = ResultShape(args);
-  outputs.push_back(HeadsInside(shape, args.input(0).dtype));
+  outputs.push_back(LikeQuery(args.input(0), shape));
   const Shape sums = {shape[0], shape[1], shape[2]};
   outputs.push_back({sums, ContiguousStrides(sums), DType::kFloat32, -1});
   outputs.push_back({{2}, {1}, DType::kUInt64, -1});  // the generator's state

@@ -30,6 +30,13 @@ std::string InferNew(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+std::string InferTril(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  if (x.shape.rank() < 2) return x.shape.ToString() + " has no diagonal";
+  outputs.push_back({x.shape, ContiguousStrides(x.shape), x.dtype, -1});
+  return "";
+}
+
 std::string InferNothing(const OperationArguments& args, Outputs&) {
   if (args.input(0).shape.Elements() == 1) return "";
   return args.input(0).shape.ToString() + " is not one element";
@@ -45,6 +52,14 @@ constexpr OperationRow kEmpty = {"aten.empty.memory_format",
 constexpr OperationRow kNewZeros = {"aten.new_zeros.default",
                                     "Zeros where x lives, of other extents.",
                                     InferNew};
+constexpr OperationRow kNewOnes = {"aten.new_ones.default",
+                                   "Ones where x lives, of other extents.",
+                                   InferNew};
+constexpr OperationRow kOnes = {"aten.ones.default", "A tensor of ones.",
+                                InferCreation};
+constexpr OperationRow kTril = {
+    "aten.tril.default", "x, with zeros above the diagonal of its last axes.",
+    InferTril};
 constexpr OperationRow kZerosLike = {"aten.zeros_like.default",
                                      "Zeros of the extents of x.", InferLike};
 constexpr OperationRow kEmptyLike = {
@@ -53,15 +68,18 @@ constexpr OperationRow kEmptyLike = {
 constexpr OperationRow kFullLike = {
     "aten.full_like.default", "A number at every element of the extents of x.",
     InferLike};
+constexpr OperationRow kLiftFresh = {
+    "aten.lift_fresh.default", "Python's own numbers as a tensor.", InferLike};
 constexpr OperationRow kScalarTensor = {"aten.scalar_tensor.default",
                                         "One number: [].", InferCreation};
 constexpr OperationRow kLocalScalar = {
     "aten._local_scalar_dense.default",
     "One element read by Python; gives no tensor.", InferNothing};
 
-constexpr std::array kRows = {&kArange,      &kZeros,   &kScalarTensor,
-                              &kLocalScalar, &kEmpty,   &kNewZeros,
-                              &kZerosLike,   &kFullLike, &kEmptyLike};
+constexpr std::array kRows = {
+    &kArange,   &kZeros,     &kScalarTensor, &kLocalScalar, &kEmpty,
+    &kNewZeros, &kZerosLike, &kFullLike,     &kEmptyLike,   &kLiftFresh,
+    &kNewOnes,  &kOnes,      &kTril};
 
 }  // namespace
 
@@ -87,6 +105,16 @@ Tensor NewZeros(const Tensor& x, const Shape& shape) {
   return x.builder().Emit(kNewZeros, {x}, {shape, x.dtype()});
 }
 
+Tensor Ones(Builder& builder, const Shape& shape, DType dtype) {
+  return builder.Emit(kOnes, {}, {shape, dtype});
+}
+
+Tensor NewOnes(const Tensor& x, const Shape& shape, DType dtype) {
+  return x.builder().Emit(kNewOnes, {x}, {shape, dtype});
+}
+
+Tensor Tril(const Tensor& x) { return x.builder().Emit(kTril, {x}); }
+
 Tensor ZerosLike(const Tensor& x) {
   return x.builder().Emit(kZerosLike, {x}, {x.dtype()});
 }
@@ -97,6 +125,10 @@ Tensor EmptyLike(const Tensor& x) {
 
 Tensor FullLike(const Tensor& x, double value, DType dtype) {
   return x.builder().Emit(kFullLike, {x}, {dtype, value});
+}
+
+Tensor LiftFresh(Builder& builder, const Shape& shape, DType dtype) {
+  return builder.Emit(kLiftFresh, {builder.Constant(shape, dtype)}, {dtype});
 }
 
 void LocalScalar(const Tensor& x) {

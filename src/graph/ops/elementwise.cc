@@ -78,6 +78,8 @@ constexpr OperationRow kSub = {
     "aten.sub.Tensor", "x - y; y is a tensor or a number.", InferMaybeScalar};
 constexpr OperationRow kMul = {
     "aten.mul.Tensor", "x y; y is a tensor or a number.", InferMaybeScalar};
+constexpr OperationRow kMulNumber = {"aten.mul.Scalar",
+                                     "x y; y is a number.", InferUnary};
 constexpr OperationRow kNeg = {"aten.neg.default", "-x.", InferUnary};
 constexpr OperationRow kPow = {"aten.pow.Tensor_Scalar",
                                "x to the power of a number.", InferUnary};
@@ -128,7 +130,8 @@ constexpr std::array kRows = {
     &kCos,         &kSin,      &kSilu,     &kToCopy, &kEq,   &kNe,
     &kLe,          &kWhere,    &kDiv,      &kAbs,    &kLog,  &kMinimum,
     &kClampTensor, &kLtScalar, &kGtScalar, &kGe,     &kIsInf,
-    &kFloorDivide, &kGt,       &kBitwiseAnd};
+    &kFloorDivide, &kGt,       &kBitwiseAnd,
+    &kMulNumber};
 
 }  // namespace
 
@@ -161,6 +164,9 @@ Tensor Mul(const Tensor& x, const Tensor& y) {
 Tensor MulScalar(const Tensor& x, double y) {
   return x.builder().Emit(kMul, {x}, {y});
 }
+Tensor MulNumber(const Tensor& x, double y) {
+  return x.builder().Emit(kMulNumber, {x}, {y});
+}
 Tensor Neg(const Tensor& x) { return x.builder().Emit(kNeg, {x}); }
 Tensor PowScalar(const Tensor& x, double exponent) {
   return x.builder().Emit(kPow, {x}, {exponent});
@@ -175,6 +181,9 @@ Tensor To(const Tensor& x, DType dtype) {
   return x.builder().Emit(kToCopy, {x}, {dtype});
 }
 
+Tensor Transfer(const Tensor& x) {
+  return x.builder().Emit(kToCopy, {x}, {x.dtype()});
+}
 Tensor EqScalar(const Tensor& x, double y) {
   return x.builder().Emit(kEq, {x}, {y});
 }

@@ -24,6 +24,8 @@ Tensor Sub(const Tensor& x, const Tensor& y);
 Tensor SubScalar(const Tensor& x, double y);
 Tensor Mul(const Tensor& x, const Tensor& y);
 Tensor MulScalar(const Tensor& x, double y);
+// What ATen's own code multiplies by; MulScalar is what Python does.
+Tensor MulNumber(const Tensor& x, double y);
 Tensor Neg(const Tensor& x);
 Tensor PowScalar(const Tensor& x, double exponent);
 Tensor Rsqrt(const Tensor& x);
@@ -32,6 +34,8 @@ Tensor Sin(const Tensor& x);
 Tensor Silu(const Tensor& x);
 // Another dtype, laid out as before; the same tensor where nothing changes.
 Tensor To(const Tensor& x, DType dtype);
+// The same on another device; always a copy.
+Tensor Transfer(const Tensor& x);
 Tensor EqScalar(const Tensor& x, double y);
 Tensor NeScalar(const Tensor& x, double y);
 Tensor Le(const Tensor& x, const Tensor& y);

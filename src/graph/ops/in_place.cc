@@ -37,6 +37,10 @@ constexpr OperationRow kDiv = {"aten.div_.Tensor", "x /= y.", InferInPlace};
 constexpr OperationRow kIndexPut = {
     "aten.index_put_.default",
     "Values written at whole numbers along the first axis.", InferIndexPut};
+constexpr OperationRow kMul = {"aten.mul_.Tensor", "x *= y.", InferInPlace};
+constexpr OperationRow kUniform = {
+    "aten.uniform_.default", "Random numbers written over all elements.",
+    InferInPlace};
 constexpr OperationRow kCopy = {
     "aten.copy_.default", "y written over the elements of x.", InferInPlace};
 constexpr OperationRow kFill = {
@@ -45,7 +49,8 @@ constexpr OperationRow kMaskedFill = {
     "aten.masked_fill_.Scalar",
     "A number written where a mask of the same extents is true.", InferInPlace};
 
-constexpr std::array kRows = {&kAdd, &kCopy, &kFill, &kMaskedFill, &kDiv, &kIndexPut};
+constexpr std::array kRows = {&kAdd, &kCopy, &kFill, &kMaskedFill, &kDiv, &kIndexPut,
+                              &kMul, &kUniform};
 
 }  // namespace
 
@@ -53,6 +58,12 @@ std::span<const OperationRow* const> InPlaceOperations() { return kRows; }
 
 Tensor AddInto(const Tensor& target, const Tensor& other) {
   return target.builder().Emit(kAdd, {target, other});
+}
+Tensor MulInto(const Tensor& target, const Tensor& other) {
+  return target.builder().Emit(kMul, {target, other});
+}
+Tensor FillUniform(const Tensor& target) {
+  return target.builder().Emit(kUniform, {target});
 }
 Tensor DivInto(const Tensor& target, const Tensor& other) {
   return target.builder().Emit(kDiv, {target, other});

@@ -16,12 +16,14 @@ namespace foretell {
 std::span<const OperationRow* const> InPlaceOperations();
 
 Tensor AddInto(const Tensor& target, const Tensor& other);
+Tensor MulInto(const Tensor& target, const Tensor& other);
 Tensor DivInto(const Tensor& target, const Tensor& other);
 Tensor CopyInto(const Tensor& target, const Tensor& source);
 Tensor FillWith(const Tensor& target, double value);
 // target[index] = values, for whole numbers along the first axis.
 Tensor IndexPut(const Tensor& target, const Tensor& index,
                 const Tensor& values);
+Tensor FillUniform(const Tensor& target);  // random numbers
 // Where `mask` is true, `value`.
 Tensor FillWhere(const Tensor& target, const Tensor& mask, double value);
 

@@ -20,8 +20,15 @@ std::string InferEmbedding(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+// An old form of "nothing" that joins with any shape.
+bool IsNothing(const Value& part) { return part.shape == Shape{0}; }
+
 std::string InferCat(const OperationArguments& args, Outputs& outputs) {
-  Shape shape = args.input(0).shape;
+  size_t first = 0;
+  while (first + 1 < args.input_count() && IsNothing(args.input(first))) {
+    ++first;
+  }
+  Shape shape = args.input(first).shape;
   const int rank = shape.rank();
   const auto axis = static_cast<int>(args.Integer(0));
   if (axis < -rank || axis >= rank) return "no such axis to join along";
@@ -29,6 +36,7 @@ std::string InferCat(const OperationArguments& args, Outputs& outputs) {
   std::optional<int64_t> total = 0;
   for (size_t i = 0; i < args.input_count(); ++i) {
     const Value& part = args.input(i);
+    if (IsNothing(part)) continue;
     if (part.shape.rank() != rank) return "parts of different rank";
     for (int other = 0; other < rank; ++other) {
       if (other == along || part.shape[other] == shape[other]) continue;
@@ -66,21 +74,28 @@ std::string InferGather(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+// The indices take the place of as many axes, from the attribute's on.
 std::string InferIndex(const OperationArguments& args, Outputs& outputs) {
   const Value& x = args.input(0);
+  const auto first = static_cast<int>(args.Integer(0));
   const int count = static_cast<int>(args.input_count()) - 1;
-  if (count > x.shape.rank()) return "more indices than axes";
-  Shape shape = count > 0 ? args.input(1).shape : Shape();
-  for (int i = 1; i <= count; ++i) {
-    const Shape& index = args.input(static_cast<size_t>(i)).shape;
-    const auto joined = BroadcastShapes(shape, index);
-    if (!joined) {
-      return shape.ToString() + " and " + index.ToString() +
+  if (first < 0 || count < 1 || first + count > x.shape.rank()) {
+    return "more indices than axes of " + x.shape.ToString();
+  }
+  Shape joined = args.input(1).shape;
+  for (size_t i = 2; i < args.input_count(); ++i) {
+    const Shape& index = args.input(i).shape;
+    const auto both = BroadcastShapes(joined, index);
+    if (!both) {
+      return joined.ToString() + " and " + index.ToString() +
              " do not broadcast";
     }
-    shape = *joined;
+    joined = *both;
   }
-  for (int axis = count; axis < x.shape.rank(); ++axis) {
+  Shape shape;
+  for (int axis = 0; axis < first; ++axis) shape.Append(x.shape[axis]);
+  for (const int64_t extent : joined.dims()) shape.Append(extent);
+  for (int axis = first + count; axis < x.shape.rank(); ++axis) {
     shape.Append(x.shape[axis]);
   }
   outputs.push_back({shape, ContiguousStrides(shape), x.dtype, -1});
@@ -89,7 +104,7 @@ std::string InferIndex(const OperationArguments& args, Outputs& outputs) {
 
 constexpr OperationRow kIndex = {
     "aten.index.Tensor",
-    "x at whole numbers, one tensor of them for each leading axis.",
+    "x at whole numbers, one tensor of them for each of some axes in a row.",
     InferIndex};
 constexpr OperationRow kGather = {
     "aten.gather.default",
@@ -118,10 +133,11 @@ Tensor Gather(const Tensor& x, int axis, const Tensor& index) {
   return x.builder().Emit(kGather, {x, index}, {int64_t{axis}});
 }
 
-Tensor Index(const Tensor& x, std::span<const Tensor> indices) {
+Tensor Index(const Tensor& x, std::span<const Tensor> indices, int first_axis) {
   std::vector<Tensor> inputs = {x};
   inputs.insert(inputs.end(), indices.begin(), indices.end());
-  return x.builder().EmitMany(kIndex, inputs, {})[0];
+  const Attribute attributes[] = {int64_t{first_axis}};
+  return x.builder().EmitMany(kIndex, inputs, attributes)[0];
 }
 
 Tensor Cat(std::span<const Tensor> parts, int axis) {

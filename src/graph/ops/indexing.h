@@ -19,8 +19,9 @@ std::span<const OperationRow* const> IndexingOperations();
 Tensor EmbeddingOp(const Tensor& weight, const Tensor& indices);
 // x along `axis` at `index`, which gives the extents.
 Tensor Gather(const Tensor& x, int axis, const Tensor& index);
-// x[a, b, …] with whole numbers for its leading axes.
-Tensor Index(const Tensor& x, std::span<const Tensor> indices);
+// x[a, b, …] with whole numbers for its axes from `first_axis` on.
+Tensor Index(const Tensor& x, std::span<const Tensor> indices,
+             int first_axis = 0);
 Tensor Cat(std::span<const Tensor> parts, int axis);
 // Pads the last axis by `before` and `after` elements.
 Tensor ConstantPad(const Tensor& x, int64_t before, int64_t after,

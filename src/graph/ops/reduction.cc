@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "graph/ops/elementwise.h"
 #include "graph/strides.h"
 
 namespace foretell {
@@ -68,12 +69,32 @@ std::string InferAll(const OperationArguments&, Outputs& outputs) {
 constexpr OperationRow kMean = {
     "aten.mean.dim", "The mean over an axis, which goes or stays as 1.",
     InferMean};
+std::string InferAllOf(const OperationArguments& args, Outputs& outputs) {
+  outputs.push_back({{}, {}, args.input(0).dtype, -1});
+  return "";
+}
+
+// With its flag, float16 goes in and float32 comes out.
+std::string InferWideSoftmax(const OperationArguments& args, Outputs& outputs) {
+  const std::string reason = InferSoftmax(args, outputs);
+  if (reason.empty() && args.Flag(1)) outputs[0].dtype = DType::kFloat32;
+  return reason;
+}
+
+constexpr OperationRow kSumAll = {"aten.sum.default",
+                                  "The sum of all elements: [].", InferAllOf};
+constexpr OperationRow kMax = {"aten.max.default",
+                               "The largest of all elements: [].", InferAllOf};
 constexpr OperationRow kSum = {"aten.sum.dim_IntList",
                                "The sum over an axis, which goes or stays as 1.",
                                InferMean};
 constexpr OperationRow kSoftmax = {"aten._softmax.default",
-                                   "Softmax along an axis.", InferSoftmax,
+                                   "Softmax along an axis.", InferWideSoftmax,
                                    nullptr, 0};
+constexpr OperationRow kSafeSoftmax = {
+    "aten._safe_softmax.default",
+    "Softmax along an axis; rows of minus infinity give zeros.", InferSoftmax,
+    nullptr, 0};
 constexpr OperationRow kLogSoftmax = {"aten._log_softmax.default",
                                       "The logarithm of softmax along an axis.",
                                       InferSoftmax, nullptr, 0};
@@ -88,7 +109,8 @@ constexpr OperationRow kAll = {"aten.all.default",
                                "Whether every element is true: [].", InferAll};
 
 constexpr std::array kRows = {&kMean, &kSoftmax, &kLogSoftmax, &kCumsum,
-                              &kAll,  &kArgmax,  &kAny,        &kSum};
+                              &kAll,  &kArgmax,  &kAny,        &kSum,
+                              &kSafeSoftmax, &kSumAll, &kMax};
 
 }  // namespace
 
@@ -109,7 +131,18 @@ Tensor Argmax(const Tensor& x, int axis) {
 Tensor Any(const Tensor& x) { return x.builder().Emit(kAny, {x}); }
 
 Tensor SoftmaxOp(const Tensor& x, int axis) {
-  return x.builder().Emit(kSoftmax, {x}, {int64_t{axis}});
+  return x.builder().Emit(kSoftmax, {x}, {int64_t{axis}, false});
+}
+
+Tensor SoftmaxInFloat(const Tensor& x, int axis) {
+  if (x.dtype() == DType::kFloat16) {
+    return x.builder().Emit(kSoftmax, {x}, {int64_t{axis}, true});
+  }
+  return SoftmaxOp(To(x, DType::kFloat32), axis);
+}
+
+Tensor SafeSoftmax(const Tensor& x, int axis) {
+  return x.builder().Emit(kSafeSoftmax, {x}, {int64_t{axis}});
 }
 
 Tensor LogSoftmaxOp(const Tensor& x, int axis) {
@@ -121,6 +154,10 @@ Tensor Cumsum(const Tensor& x, int axis, std::optional<DType> dtype) {
       Describe(x.dtype()).is_floating ? x.dtype() : DType::kInt64;
   return x.builder().Emit(kCumsum, {x}, {int64_t{axis}, dtype.value_or(own)});
 }
+
+Tensor SumAll(const Tensor& x) { return x.builder().Emit(kSumAll, {x}); }
+
+Tensor Max(const Tensor& x) { return x.builder().Emit(kMax, {x}); }
 
 Tensor SumOver(const Tensor& x, int axis, bool keep) {
   return x.builder().Emit(kSum, {x}, {Shape{axis}, keep});

@@ -10,6 +10,9 @@ namespace {
 
 using Outputs = std::vector<OperationOutput>;
 
+// Bounds the work that a size read from a configuration causes.
+constexpr size_t kMostParts = 4096;
+
 // A view of input 0.
 std::string SameStorage(const Value& value, const Shape& shape,
                         const Shape& strides, Outputs& outputs) {
@@ -198,7 +201,7 @@ std::string InferSplit(const OperationArguments& args, Outputs& outputs) {
     Shape shape = x.shape;
     shape.Set(axis, std::min(size, x.shape[axis] - start));
     outputs.push_back({shape, x.strides, x.dtype, 0});
-    if (outputs.size() > 16) return "more than sixteen parts";
+    if (outputs.size() > kMostParts) return "too many parts";
   }
   return "";
 }

@@ -46,35 +46,54 @@ constexpr std::array<std::pair<std::string_view, Activation>, 23> kNames = {{
     {"tanh", Activation::kTanh},
 }};
 
+// A name is assigned again wherever Python lets go of a value: what lives how
+// long is part of what is executed.
+
 // 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
 Tensor GeluNew(const Tensor& x) {
   const Tensor half = MulScalar(x, 0.5);
-  Tensor inner = Add(x, MulScalar(PowScalar(x, 3), 0.044715));
+  Tensor inner = PowScalar(x, 3);
+  inner = MulScalar(inner, 0.044715);
+  inner = Add(x, inner);
   inner = MulScalar(inner, std::sqrt(2 / std::numbers::pi));
-  return Mul(half, AddScalar(Tanh(inner), 1));
+  inner = Tanh(inner);
+  inner = AddScalar(inner, 1);
+  return Mul(half, inner);
 }
 
 // 0.5 x (1 + tanh(0.7978845608 x (1 + 0.044715 x x)))
 Tensor GeluFast(const Tensor& x) {
   const Tensor half = MulScalar(x, 0.5);
-  const Tensor scaled = MulScalar(x, 0.7978845608);
-  const Tensor inner = AddScalar(Mul(MulScalar(x, 0.044715), x), 1);
-  return Mul(half, AddScalar(Tanh(Mul(scaled, inner)), 1));
+  const auto product = [&] {
+    const Tensor scaled = MulScalar(x, 0.7978845608);
+    Tensor factor = MulScalar(x, 0.044715);
+    factor = Mul(factor, x);
+    factor = AddScalar(factor, 1);
+    return Mul(scaled, factor);
+  };
+  Tensor inner = product();
+  inner = Tanh(inner);
+  inner = AddScalar(inner, 1);
+  return Mul(half, inner);
 }
 
 // 0.5 x (1 + erf(x / sqrt(2)))
 Tensor GeluErf(const Tensor& x) {
   const Tensor half = MulScalar(x, 0.5);
-  const Tensor inner = Erf(DivScalar(x, std::numbers::sqrt2));
-  return Mul(half, AddScalar(inner, 1));
+  Tensor inner = DivScalar(x, std::numbers::sqrt2);
+  inner = Erf(inner);
+  inner = AddScalar(inner, 1);
+  return Mul(half, inner);
 }
 
 // 0.5 (1 + erf((x - mu) / (sigma sqrt(2)))), mu and sigma being the defaults of
 // LaplaceActivation.
 Tensor Laplace(const Tensor& x) {
-  const Tensor scaled =
-      DivScalar(SubScalar(x, 0.707107), 0.282095 * std::numbers::sqrt2);
-  return MulScalar(AddScalar(Erf(scaled), 1), 0.5);
+  Tensor out = SubScalar(x, 0.707107);
+  out = DivScalar(out, 0.282095 * std::numbers::sqrt2);
+  out = Erf(out);
+  out = AddScalar(out, 1);
+  return MulScalar(out, 0.5);
 }
 
 Tensor Prelu(const Tensor& x, const Tensor& weight) {

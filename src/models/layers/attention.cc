@@ -2,12 +2,13 @@
 
 #include <cmath>
 
-#include "graph/ops/attention.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
+#include "models/layers/dropout.h"
 #include "models/layers/functional.h"
 #include "models/layers/rope.h"
+#include "models/layers/sdpa_choice.h"
 
 namespace foretell {
 namespace {
@@ -31,17 +32,40 @@ Tensor EagerAttention(const Tensor& q, const Tensor& k, const Tensor& v,
   const Tensor values = RepeatHeads(v, groups);
   Tensor weights = MulScalar(Matmul(q, Transpose(keys, 2, 3)), call.scale);
   if (!call.mask.empty()) weights = Add(weights, call.mask);
-  weights = To(SoftmaxOp(To(weights, DType::kFloat32), -1), q.dtype());
+  weights = To(SoftmaxInFloat(weights, -1), q.dtype());
+  weights = ApplyDropout(weights, call.dropout);
   Tensor out = Matmul(weights, values);
   return Contiguous(Transpose(out, 1, 2));
 }
 
-Tensor SdpaAttention(const Tensor& q, const Tensor& k, const Tensor& v,
-                     const AttentionCall& call) {
-  const bool causal = call.causal && call.mask.empty() && q.size(2) > 1;
-  const Tensor out = CudnnAttention(q, k, v, call.mask, /*keeps=*/true,
-                                    call.dropout, causal, call.scale);
-  return Transpose(View(out, out.shape()), 1, 2);
+// pack_gqa: the query heads of one key head as if they were its queries.
+Tensor PackHeads(const Tensor& x, int64_t groups) {
+  if (x.empty() || x.size(1) == 1 || groups == 0) return x;
+  return Reshape(x, {x.size(0), x.size(1) / groups, groups, x.size(3)});
+}
+
+// sdpa_attention_forward
+Tensor SdpaAttention(Tensor q, Tensor k, Tensor v, const AttentionCall& call) {
+  const int64_t batch = q.size(0);
+  const int64_t queries = q.size(2);
+  const int64_t dim = v.size(3);
+  const int64_t groups = k.size(1) > 0 ? q.size(1) / k.size(1) : 1;
+  Tensor mask = call.mask;
+  // Without a mask the kernels serve grouped heads themselves.
+  const bool kernel_groups = mask.empty() && dim <= 256;
+  if (groups > 1 && !kernel_groups) {
+    if (queries == 1) {
+      q = PackHeads(q, groups);
+      mask = PackHeads(mask, groups);
+    } else {
+      k = RepeatHeads(k, groups);
+      v = RepeatHeads(v, groups);
+    }
+  }
+  const bool causal = queries > 1 && mask.empty() && call.causal;
+  Tensor out = SdpaKernel(q, k, v, mask, call.dropout, causal, call.scale);
+  out = Reshape(out, {batch, -1, queries, dim});
+  return Contiguous(Transpose(out, 1, 2));
 }
 
 }  // namespace
@@ -76,7 +100,8 @@ GroupedQueryAttention::GroupedQueryAttention(const Module& at,
 Tensor GroupedQueryAttention::Forward(const Tensor& hidden,
                                       const std::pair<Tensor, Tensor>& rotary,
                                       const Tensor& mask,
-                                      std::string_view attention) const {
+                                      std::string_view attention,
+                                      CachedLayer* cached) const {
   const Scope scope = module.Enter();
   const int64_t batch = hidden.size(0);
   const int64_t length = hidden.size(1);
@@ -89,8 +114,13 @@ Tensor GroupedQueryAttention::Forward(const Tensor& hidden,
   };
   Tensor q = project(q_proj, q_norm);
   Tensor k = project(k_proj, k_norm);
-  const Tensor v = project(v_proj, std::nullopt);
+  Tensor v = project(v_proj, std::nullopt);
   std::tie(q, k) = ApplyRotary(q, k, rotary.first, rotary.second);
+  if (cached != nullptr) {
+    *cached = UpdateEmptyCache(k, v);
+    k = cached->keys;
+    v = cached->values;
+  }
   AttentionCall call;
   call.mask = mask;
   call.dropout = config.dropout;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/layers/dynamic_cache.h"
 #include "models/layers/linear.h"
 #include "models/layers/module.h"
 #include "models/layers/norm.h"
@@ -47,8 +48,10 @@ struct AttentionConfig {
 struct GroupedQueryAttention {
   GroupedQueryAttention(const Module& at, const AttentionConfig& config);
   // hidden [b, s, width] -> the same; `rotary` holds cosines and sines.
+  // `cached` is filled where a cache is in use, else null.
   Tensor Forward(const Tensor& hidden, const std::pair<Tensor, Tensor>& rotary,
-                 const Tensor& mask, std::string_view attention) const;
+                 const Tensor& mask, std::string_view attention,
+                 CachedLayer* cached) const;
 
   Module module;
   AttentionConfig config;

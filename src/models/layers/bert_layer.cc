@@ -7,6 +7,7 @@
 #include "graph/ops/elementwise.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/views.h"
+#include "models/layers/dynamic_cache.h"
 #include "models/layers/functional.h"
 #include "models/layers/plain_attention.h"
 
@@ -71,8 +72,14 @@ Tensor BertSelfAttention::Forward(const Tensor& hidden, const Tensor& mask,
                                   std::string_view attention) const {
   const Scope scope = module.Enter();
   const Tensor q = SplitHeads(query.Forward(hidden), config.head_dim);
-  const Tensor k = SplitHeads(key.Forward(hidden), config.head_dim);
-  const Tensor v = SplitHeads(value.Forward(hidden), config.head_dim);
+  Tensor k = SplitHeads(key.Forward(hidden), config.head_dim);
+  Tensor v = SplitHeads(value.Forward(hidden), config.head_dim);
+  CachedLayer cached;
+  if (config.fills_cache) {
+    cached = UpdateEmptyCache(k, v);
+    k = cached.keys;
+    v = cached.values;
+  }
   PlainAttentionCall call;
   call.mask = mask;
   call.dropout = config.attention_dropout;
@@ -110,16 +117,17 @@ Tensor BertAttention::Forward(const Tensor& hidden, const Tensor& mask,
   return output.Forward(attended, hidden);
 }
 
-BertDense::BertDense(const Module& at, std::string_view activation_name,
-                     int64_t in, int64_t out, Activation kind)
+BertIntermediate::BertIntermediate(const Module& at,
+                                   const BertLayerConfig& config)
     : module(at),
-      dense(at.Child("dense", RegionKind::kLinear), in, out, true),
-      activation(at.Child(activation_name), kind) {}
+      dense(at.Child("dense", RegionKind::kLinear), config.hidden,
+            config.intermediate, true),
+      intermediate_act_fn(at.Child("intermediate_act_fn"), config.activation) {}
 
-Tensor BertDense::Forward(Tensor hidden) const {
+Tensor BertIntermediate::Forward(Tensor hidden) const {
   const Scope scope = module.Enter();
   hidden = dense.Forward(hidden);
-  return activation.Forward(hidden);
+  return intermediate_act_fn.Forward(hidden);
 }
 
 BertLayer::BertLayer(const Module& at, const BertLayerConfig& config)
@@ -132,9 +140,7 @@ BertLayer::BertLayer(const Module& at, const BertLayerConfig& config)
                     std::in_place,
                     at.Child("crossattention", RegionKind::kAttention), config)
               : std::nullopt),
-      intermediate(at.Child("intermediate", RegionKind::kMlp),
-                   "intermediate_act_fn", config.hidden, config.intermediate,
-                   config.activation),
+      intermediate(at.Child("intermediate", RegionKind::kMlp), config),
       output(at.Child("output", RegionKind::kMlp), config,
              config.intermediate) {}
 

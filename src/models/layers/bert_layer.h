@@ -28,6 +28,7 @@ struct BertLayerConfig {
   double attention_dropout = 0;
   bool is_decoder = false;
   bool cross_attention = false;
+  bool fills_cache = false;  // keys and values pass through an empty cache
   int64_t chunk = 0;  // tokens that pass the feed-forward at once; 0: all
 };
 
@@ -81,16 +82,13 @@ struct BertAttention {
   BertOutput output;
 };
 
-// A dense layer and the activation: BertIntermediate, and what stands before
-// the norm in BertPredictionHeadTransform.
-struct BertDense {
-  BertDense(const Module& at, std::string_view activation_name, int64_t in,
-            int64_t out, Activation activation);
+struct BertIntermediate {
+  BertIntermediate(const Module& at, const BertLayerConfig& config);
   Tensor Forward(Tensor hidden) const;
 
   Module module;
   Linear dense;
-  ActivationModule activation;
+  ActivationModule intermediate_act_fn;
 };
 
 // The cross attention has its parameters but nothing attends through it: a step
@@ -104,7 +102,7 @@ struct BertLayer {
   int64_t chunk;
   BertAttention attention;
   std::optional<BertAttention> crossattention;
-  BertDense intermediate;
+  BertIntermediate intermediate;
   BertOutput output;
 
  private:

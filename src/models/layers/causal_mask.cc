@@ -12,14 +12,23 @@ namespace {
 // find_packed_sequence_indices: positions that do not step by one start
 // another sequence. For the plain positions of a whole row the answer is no.
 void LookForPackedSequences(const Tensor& position_ids) {
-  const Tensor first = SubScalar(Slice(position_ids, 1, 0, 1), 1);
-  const Tensor joined = Cat2(first, position_ids, -1);
-  const int64_t length = joined.size(-1);
-  const Tensor before = Slice(joined, -1, 0, length - 1);
-  const Tensor after = Slice(joined, -1, 1, length);
-  const Tensor step = Sub(after, before);
-  const Tensor starts = Cumsum(NeScalar(step, 1), -1);
-  LocalScalar(All(EqScalar(Select(starts, 1, -1), 0)));
+  // A slice of the whole axis is the tensor under another handle.
+  const Tensor first =
+      SubScalar(position_ids.size(1) == 1 ? Alias(position_ids)
+                                          : Slice(position_ids, 1, 0, 1),
+                1);
+  const auto difference = [&] {
+    const Tensor joined = Cat2(first, position_ids, -1);
+    const int64_t length = joined.size(-1);
+    const Tensor before = Slice(joined, -1, 0, length - 1);
+    return Sub(Slice(joined, -1, 1, length), before);
+  };
+  const Tensor step = difference();
+  Tensor starts = NeScalar(step, 1);
+  starts = Cumsum(starts, -1);
+  Tensor single = EqScalar(Select(starts, 1, -1), 0);
+  single = All(single);
+  LocalScalar(single);
 }
 
 // Four dims, the extent at `axis`.
@@ -45,21 +54,32 @@ Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
   const bool windowed = window > 0 && length >= window;
   if (attention == "sdpa" && !windowed) return {};
 
-  Tensor batch_range = Arange(builder, batch);
-  Tensor head_range = Arange(builder, 1);
-  Tensor query_range = AddScalar(Arange(builder, length), 0);
-  Tensor key_range = AddScalar(Arange(builder, length), 0);
-  batch_range = Spread(std::move(batch_range), 0);
-  head_range = Spread(std::move(head_range), 1);
-  query_range = Spread(std::move(query_range), 2);
-  key_range = Spread(std::move(key_range), 3);
-  Tensor mask = Le(key_range, query_range);
-  mask = Expand(mask, {batch, -1, length, length});
+  const auto visible = [&] {
+    Tensor batch_range = Arange(builder, batch);
+    Tensor head_range = Arange(builder, 1);
+    Tensor query_range = AddScalar(Arange(builder, length), 0);
+    Tensor key_range = AddScalar(Arange(builder, length), 0);
+    batch_range = Spread(std::move(batch_range), 0);
+    head_range = Spread(std::move(head_range), 1);
+    query_range = Spread(std::move(query_range), 2);
+    key_range = Spread(std::move(key_range), 3);
+    Tensor behind;
+    if (window > 0) {
+      behind = NewOnes(query_range, {}, DType::kBool);
+      behind = BitwiseAnd(
+          behind,
+          Gt(key_range, SubScalar(query_range, static_cast<double>(window))));
+      behind = BitwiseAnd(behind, Le(key_range, query_range));
+    } else {
+      behind = Le(key_range, query_range);
+    }
+    return Expand(behind, {batch, -1, length, length});
+  };
+  const Tensor mask = visible();
   if (attention == "sdpa") return mask;
   const Tensor zero = Zeros(builder, {}, hidden.dtype());
-  // The smallest finite number of the dtype.
   const Tensor smallest =
-      ScalarTensor(builder, -3.4028234663852886e+38, hidden.dtype());
+      ScalarTensor(builder, SmallestOf(hidden.dtype()), hidden.dtype());
   return Where(mask, zero, smallest);
 }
 

@@ -15,9 +15,9 @@
 
 namespace foretell {
 
-// hidden [b, s, width], position_ids [1 or b, s], or empty where the model gives
-// none; window 0 where there is none.
-// Gives [b, 1, s, s] in the dtype of `hidden` (eager), bool (sdpa), or empty.
+// hidden [b, s, width], position_ids [1 or b, s], or empty where the model
+// gives none; window 0 where there is none. Gives [b, 1, s, s] in the dtype of
+// `hidden` (eager), bool (sdpa), or empty.
 Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
                   std::string_view attention, int64_t window);
 

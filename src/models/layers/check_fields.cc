@@ -60,9 +60,9 @@ void CheckFields(const ConfigView& config,
     const ConfigValue* value = config.Raw(field.key);
     if (value == nullptr || (value->is_null() && field.nullable)) continue;
     if (Fits(*value, field.kind)) continue;
-    const std::string shown =
-        value->is_number() ? value->spelling().substr(0, 40)
-                           : std::string(value->KindName());
+    const std::string shown = value->is_number()
+                                  ? value->spelling().substr(0, 40)
+                                  : std::string(value->KindName());
     config.Problem(
         field.key,
         fmt::format("is {}, not {}{}", shown, NameOf(field.kind),

@@ -19,12 +19,12 @@
 namespace foretell {
 
 enum class FieldKind {
-  kWhole,        // int
-  kWholes,       // int or a list of them
-  kFloat,        // float, which 1 is not
-  kNumber,       // float or int
-  kFlag,         // bool
-  kText,         // str
+  kWhole,   // int
+  kWholes,  // int or a list of them
+  kFloat,   // float, which 1 is not
+  kNumber,  // float or int
+  kFlag,    // bool
+  kText,    // str
 };
 
 struct Field {

@@ -2,8 +2,13 @@
 
 #include <vector>
 
+#include "graph/ops/creation.h"
+#include "graph/ops/elementwise.h"
+#include "graph/ops/indexing.h"
 #include "graph/ops/loss.h"
+#include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
+#include "graph/strides.h"
 #include "models/layers/functional.h"
 #include "models/layers/heads.h"
 
@@ -32,6 +37,14 @@ Tensor SequenceLoss(const Tensor& logits, const Tensor& labels,
     const Tensor numbers = Squeeze(logits);
     return MseLoss(numbers, Squeeze(labels));
   }
+  const auto joined = BroadcastShapes(logits.shape(), labels.shape());
+  if (type == "regression" && joined) {
+    const Tensor numbers =
+        logits.shape() == *joined ? logits : Expand(logits, *joined);
+    return MseLoss(numbers, labels.shape() == *joined
+                                ? labels
+                                : Expand(labels, *joined));
+  }
   logits.builder().Fail("a " + type + " of several labels needs labels of " +
                         logits.shape().ToString() + ", not " +
                         labels.shape().ToString());
@@ -43,10 +56,35 @@ Tensor RowLoss(const Tensor& logits, const Tensor& labels) {
   return CrossEntropy(rows, View(labels, {-1}));
 }
 
+Tensor TokenLoss(const Tensor& logits, const Tensor& labels) {
+  const Tensor rows = View(logits, {-1, logits.size(-1)});
+  const Tensor targets = View(labels, {-1});
+  return CrossEntropy(To(rows, DType::kFloat32), targets);
+}
+
+Tensor LastOfRow(const Tensor& logits, const Tensor& input_ids,
+                 std::optional<int64_t> padding) {
+  Builder& builder = logits.builder();
+  const int64_t batch = input_ids.size(0);
+  if (!padding) {
+    if (batch != 1) {
+      builder.Fail("several sequences need pad_token_id, which is not set");
+    }
+    const Tensor rows[] = {Arange(builder, batch)};
+    return Index(Select(logits, 1, -1), rows);
+  }
+  const Tensor kept = To(
+      NeScalar(input_ids, static_cast<double>(*padding)), DType::kInt32);
+  const Tensor indices = Arange(builder, input_ids.size(-1), DType::kInt32);
+  const Tensor last = Argmax(Mul(indices, kept), -1);
+  const Tensor places[] = {Arange(builder, batch), last};
+  return Index(logits, places);
+}
+
 Tensor StartLogits(const Tensor& logits) {
   const std::vector<Tensor> ends = Split(logits, 1, -1);
-  if (ends.size() < 2) {
-    logits.builder().Fail("an answer's ends need two labels, not " +
+  if (ends.size() != 2) {
+    logits.builder().Fail("an answer has two ends, not " +
                           std::to_string(ends.size()));
     return logits;
   }

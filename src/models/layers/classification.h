@@ -4,11 +4,13 @@
 // Which loss a sequence's labels take is the configuration's `problem_type`;
 // where it says nothing, one label is a regression.
 // Source: transformers 5.23, models/{bert,gpt2,t5}/modeling_*.py
-// (ForSequenceClassification, ForTokenClassification, ForQuestionAnswering).
+// (ForSequenceClassification, ForTokenClassification, ForQuestionAnswering),
+// modeling_layers.py, loss/loss_utils.py.
 #ifndef FORETELL_MODELS_LAYERS_CLASSIFICATION_H_
 #define FORETELL_MODELS_LAYERS_CLASSIFICATION_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "graph/builder.h"
@@ -30,6 +32,12 @@ Tensor SequenceLoss(const Tensor& logits, const Tensor& labels,
                     const LabelConfig& config);
 // logits [..., classes], labels of as many rows -> [].
 Tensor RowLoss(const Tensor& logits, const Tensor& labels);
+// The same in float32, as the generic class for tokens computes it.
+Tensor TokenLoss(const Tensor& logits, const Tensor& labels);
+// logits [b, s, count] at the last token of each row that is not padding:
+// [b, count]. Without a padding token the last of all, of one row only.
+Tensor LastOfRow(const Tensor& logits, const Tensor& input_ids,
+                 std::optional<int64_t> padding);
 // logits [b, s, 2] -> those of the start [b, s]; without positions there is no
 // loss.
 Tensor StartLogits(const Tensor& logits);

@@ -3,13 +3,14 @@
 // argument.
 //
 // A layer is built by the family's `make_layer(at, index)` and has
-//   Tensor Forward(const Tensor& hidden, const DecoderContext& context) const;
+//   Tensor Forward(const Tensor& hidden, DecoderContext& context) const;
 // Source: transformers 5.23, models/llama/modeling_llama.py (LlamaModel,
 // LlamaForCausalLM) and the models that share its text.
 #ifndef FORETELL_MODELS_LAYERS_DECODER_H_
 #define FORETELL_MODELS_LAYERS_DECODER_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,7 +21,7 @@
 #include "graph/ops/views.h"
 #include "models/layers/attention.h"
 #include "models/layers/causal_mask.h"
-#include "models/layers/heads.h"
+#include "models/layers/decoder_head.h"
 #include "models/layers/linear.h"
 #include "models/layers/norm.h"
 #include "models/layers/rope.h"
@@ -35,56 +36,61 @@ struct DecoderConfig {
   RopeConfig rope;
   double norm_epsilon = 0;
   bool tie_embeddings = false;
-  int64_t window = 0;  // of the mask that all layers share; 0: none
-  Head head = Head::kNone;
+  int64_t window = 0;  // of the layers that attend to one; 0: none does
+  // Builds the mask over all tokens beside the window's: layers differ.
+  bool mixes_masks = false;
+  HeadConfig head;
   std::string base_name = "model";  // the base model's name below a head
-  int64_t labels = 2;
-  bool token_bias = true;  // of the head for tokens
+  // Fills a generation cache in training too: no `use_cache` reaches the base.
+  bool fills_cache = false;
 };
 
 // What every layer's forward is given.
 struct DecoderContext {
   std::pair<Tensor, Tensor> rotary;  // cosines and sines [b, s, d]
-  Tensor mask;                       // may be empty
+  Tensor mask;                       // over all tokens; may be empty
+  Tensor window_mask;                // of layers with a window
   std::string attention;
+  bool fills_cache = false;
+  // What lives as long as the model's output: caches, and scores of routers.
+  std::vector<CachedLayer> cache;
+  std::vector<Tensor> router_logits;
 };
 
 template <class Layer>
 class Decoder : public Model {
  public:
   template <class MakeLayer>
-  Decoder(const Module& root, const DecoderConfig& config,
-          MakeLayer make_layer)
+  Decoder(const Module& root, const DecoderConfig& config, MakeLayer make_layer)
       : config_(config),
         root_(root),
-        base_(config.head == Head::kNone ? root
-                                         : root.Child(config.base_name)),
+        base_(config.head.kind == Head::kNone ? root
+                                              : root.Child(config.base_name)),
         embed_tokens_(base_.Child("embed_tokens", RegionKind::kEmbedding),
                       config.vocabulary, config.hidden),
         layers_(MakeLayers(base_.Child("layers"), config.layers, make_layer)),
         norm_(base_.Child("norm", RegionKind::kNorm), config.hidden,
               config.norm_epsilon),
-        rotary_emb_(base_.Child("rotary_emb"), config.rope) {
+        rotary_emb_(base_.Child("rotary_emb"), config.rope),
+        head_(root, config.head) {
     stacks.push_back({"decoder", config.layers});
-    AddHead();
+    if (config.head.kind == Head::kCausalLm && config.tie_embeddings) {
+      root.builder().Tie(head_.projection->weight, embed_tokens_.weight);
+    }
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    const Tensor hidden = RunBase(inputs);
-    switch (config_.head) {
-      case Head::kNone:
-        return hidden;
-      case Head::kCausalLm: {
-        const Tensor logits = head_[0].Forward(Alias(hidden));
-        return CausalLmLoss(logits, inputs.labels);
-      }
-      case Head::kSequenceClassification:
-      case Head::kTokenClassification:
-      case Head::kQuestionAnswering:
-        return head_[0].Forward(hidden);
-    }
-    return hidden;
+    DecoderContext context;
+    context.attention = inputs.attention;
+    const Tensor hidden = RunBase(inputs, context);
+    const Tensor output = head_.Forward(hidden, inputs);
+    return finish_ ? finish_(output, context) : output;
   }
+
+  // What a class does to its loss before it returns it; a function of the loss
+  // and of what the layers left in the context.
+  using Finish = std::function<Tensor(const Tensor&, const DecoderContext&)>;
+  void FinishWith(Finish finish) { finish_ = std::move(finish); }
 
  private:
   template <class MakeLayer>
@@ -99,42 +105,22 @@ class Decoder : public Model {
     return layers;
   }
 
-  void AddHead() {
-    const auto add = [this](std::string_view name, int64_t out, bool bias) {
-      head_.emplace_back(root_.Child(name, RegionKind::kHead), config_.hidden,
-                         out, bias);
-    };
-    switch (config_.head) {
-      case Head::kNone:
-        return;
-      case Head::kCausalLm:
-        add("lm_head", config_.vocabulary, false);
-        if (config_.tie_embeddings) {
-          root_.builder().Tie(head_[0].weight, embed_tokens_.weight);
-        }
-        return;
-      case Head::kSequenceClassification:
-        add("score", config_.labels, false);
-        return;
-      case Head::kTokenClassification:
-        add("score", config_.labels, config_.token_bias);
-        return;
-      case Head::kQuestionAnswering:
-        add("qa_outputs", 2, true);
-        return;
-    }
-  }
-
-  Tensor RunBase(const ForwardInputs& inputs) const {
+  Tensor RunBase(const ForwardInputs& inputs, DecoderContext& context) const {
     const Scope scope = base_.Enter();
     Builder& builder = base_.builder();
     Tensor hidden = embed_tokens_.Forward(inputs.input_ids);
     Tensor position_ids = AddScalar(Arange(builder, hidden.size(1)), 0);
     position_ids = Unsqueeze(position_ids, 0);
-    DecoderContext context;
-    context.attention = inputs.attention;
-    context.mask = CausalMask(hidden, position_ids, inputs.attention,
-                              config_.window);
+    // With a cache nobody looks for several sequences in a row.
+    const Tensor looked_at = config_.fills_cache ? Tensor() : position_ids;
+    if (config_.window == 0 || config_.mixes_masks) {
+      context.mask = CausalMask(hidden, looked_at, inputs.attention, 0);
+    }
+    if (config_.window > 0) {
+      context.window_mask =
+          CausalMask(hidden, looked_at, inputs.attention, config_.window);
+    }
+    context.fills_cache = config_.fills_cache;
     context.rotary = rotary_emb_.Forward(hidden, position_ids);
     for (const Layer& layer : layers_) hidden = layer.Forward(hidden, context);
     return norm_.Forward(hidden);
@@ -147,7 +133,8 @@ class Decoder : public Model {
   std::vector<Layer> layers_;
   RmsNorm norm_;
   RotaryEmbedding rotary_emb_;
-  std::vector<Linear> head_;  // one, or none for the base model
+  DecoderHead head_;
+  Finish finish_;
 };
 
 // Attention and a feed-forward, each behind a norm and added to its input:
@@ -166,16 +153,24 @@ struct DecoderLayer {
             at.Child("post_attention_layernorm", RegionKind::kNorm),
             attention.hidden, norm_epsilon) {}
 
-  Tensor Forward(const Tensor& input, const DecoderContext& context) const {
+  Tensor Forward(const Tensor& input, DecoderContext& context) const {
     const Scope scope = module.Enter();
     Tensor residual = input;
     Tensor hidden = input_layernorm.Forward(input);
-    hidden = self_attn.Forward(hidden, context.rotary, context.mask,
-                               context.attention);
+    const Tensor& mask =
+        self_attn.config.window > 0 ? context.window_mask : context.mask;
+    CachedLayer* cached = nullptr;
+    if (context.fills_cache) cached = &context.cache.emplace_back();
+    hidden = self_attn.Forward(hidden, context.rotary, mask, context.attention,
+                               cached);
     hidden = Add(residual, hidden);
     residual = hidden;
     hidden = post_attention_layernorm.Forward(hidden);
-    hidden = mlp.Forward(hidden);
+    if constexpr (requires { mlp.Forward(hidden, context.router_logits); }) {
+      hidden = mlp.Forward(hidden, context.router_logits);
+    } else {
+      hidden = mlp.Forward(hidden);
+    }
     return Add(residual, hidden);
   }
 

@@ -25,8 +25,7 @@ Routing TopKRouter::Forward(const Tensor& hidden) const {
   const Tensor transposed = T(builder.Read(weight));
   Routing out;
   out.logits = Mm(rows, transposed);
-  const Tensor probabilities =
-      SoftmaxOp(To(out.logits, DType::kFloat32), -1);
+  const Tensor probabilities = SoftmaxOp(To(out.logits, DType::kFloat32), -1);
   auto [chosen, experts] = TopK(probabilities, config.per_token);
   // Written over in place after its backward was promised the former values.
   const Tensor sum = SumOver(chosen, -1, /*keep=*/true);
@@ -39,9 +38,9 @@ Routing TopKRouter::Forward(const Tensor& hidden) const {
 GroupedExperts::GroupedExperts(const Module& at, const ExpertsConfig& settings)
     : module(at),
       config(settings),
-      gate_up_proj(at.Parameter("gate_up_proj",
-                                {config.experts, 2 * config.intermediate,
-                                 config.hidden})),
+      gate_up_proj(at.Parameter(
+          "gate_up_proj",
+          {config.experts, 2 * config.intermediate, config.hidden})),
       down_proj(at.Parameter(
           "down_proj", {config.experts, config.hidden, config.intermediate})),
       act_fn(at.Child("act_fn"), config.activation) {
@@ -86,13 +85,38 @@ SparseMlp::SparseMlp(const Module& at, const ExpertsConfig& settings)
       gate(at.Child("gate", RegionKind::kRouter), config),
       experts(at.Child("experts", RegionKind::kExperts), config) {}
 
-Tensor SparseMlp::Forward(Tensor hidden) const {
+Tensor SparseMlp::Forward(Tensor hidden,
+                          std::vector<Tensor>& router_logits) const {
   const Scope scope = module.Enter();
   const Shape shape = hidden.shape();
+  if (config.jitter > 0) {
+    hidden = MulInto(hidden, FillUniform(EmptyLike(hidden)));
+  }
   hidden = View(hidden, {-1, config.hidden});
   const Routing routing = gate.Forward(hidden);
+  if (config.keeps_logits) router_logits.push_back(routing.logits);
   hidden = experts.Forward(hidden, routing);
   return View(hidden, shape);
+}
+
+Tensor LoadBalancingLoss(Builder& builder, std::span<const Tensor> logits,
+                         const ExpertsConfig& config) {
+  Tensor chosen = Zeros(builder, {config.experts}, DType::kFloat32);
+  Tensor probable = Zeros(builder, {config.experts}, DType::kFloat32);
+  double rows = 0;
+  for (const Tensor& scores : logits) {
+    const Tensor weights = SoftmaxOp(scores, -1);
+    const auto [best, experts] = TopK(weights, config.per_token);
+    const Tensor flat = To(View(experts, {-1}), DType::kInt32);
+    chosen = Add(chosen, Histogram(flat, config.experts));
+    probable =
+        Add(probable, SumOver(To(weights, DType::kFloat32), 0, /*keep=*/false));
+    rows += static_cast<double>(weights.size(0));
+  }
+  const Tensor chosen_share = DivScalar(chosen, rows);
+  const Tensor probable_share = DivScalar(probable, rows);
+  const Tensor uneven = SumAll(Mul(chosen_share, Unsqueeze(probable_share, 0)));
+  return MulScalar(uneven, static_cast<double>(config.experts));
 }
 
 }  // namespace foretell

@@ -8,6 +8,8 @@
 #define FORETELL_MODELS_LAYERS_EXPERTS_H_
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "models/layers/mlp.h"
 #include "models/layers/module.h"
@@ -20,7 +22,8 @@ struct ExpertsConfig {
   int64_t experts = 0;
   int64_t per_token = 0;
   Activation activation = Activation::kSilu;
-  double jitter = 0;  // noise on the input while training
+  double jitter = 0;          // noise on the input while training
+  bool keeps_logits = false;  // the scores outlive the layer
 };
 
 struct Routing {
@@ -57,14 +60,19 @@ struct GroupedExperts {
 
 struct SparseMlp {
   SparseMlp(const Module& at, const ExpertsConfig& config);
-  // [b, s, hidden] -> the same
-  Tensor Forward(Tensor hidden) const;
+  // [b, s, hidden] -> the same. The router's scores are appended where they
+  // are kept.
+  Tensor Forward(Tensor hidden, std::vector<Tensor>& router_logits) const;
 
   Module module;
   ExpertsConfig config;
   TopKRouter gate;
   GroupedExperts experts;
 };
+
+// load_balancing_loss_func: how unevenly all layers' routers chose, [].
+Tensor LoadBalancingLoss(Builder& builder, std::span<const Tensor> logits,
+                         const ExpertsConfig& config);
 
 }  // namespace foretell
 

@@ -8,6 +8,7 @@
 #include "graph/ops/matmul.h"
 #include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
+#include "models/layers/dynamic_cache.h"
 #include "models/layers/functional.h"
 #include "models/layers/plain_attention.h"
 
@@ -73,9 +74,15 @@ Tensor Gpt2Attention::Forward(const Tensor& hidden, const Tensor& mask,
   const Scope scope = module.Enter();
   const std::vector<Tensor> parts =
       Split(c_attn.Forward(hidden), config.hidden, 2);
-  const Tensor k = SplitHeads(parts[1], config.head_dim);
-  const Tensor v = SplitHeads(parts[2], config.head_dim);
+  Tensor k = SplitHeads(parts[1], config.head_dim);
+  Tensor v = SplitHeads(parts[2], config.head_dim);
   const Tensor q = SplitHeads(parts[0], config.head_dim);
+  CachedLayer cached;
+  if (config.fills_cache) {
+    cached = UpdateEmptyCache(k, v);
+    k = cached.keys;
+    v = cached.values;
+  }
   Tensor out;
   if (attention == "eager" && config.reorder_and_upcast) {
     out = UpcastAttention(q, k, v, mask);

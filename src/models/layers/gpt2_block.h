@@ -30,6 +30,7 @@ struct Gpt2BlockConfig {
   bool scale_weights = true;        // by head_dim to the power of -0.5
   bool scale_by_layer = false;      // by 1 / (index + 1) as well
   bool reorder_and_upcast = false;  // scores in float32 (eager only)
+  bool fills_cache = false;  // keys and values pass through an empty cache
 };
 
 // hidden [b, s, width] -> the same. The cross attention has its parameters but

@@ -1,8 +1,11 @@
 #include "models/layers/linear.h"
 
+#include "graph/ops/elementwise.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/matmul.h"
 #include "graph/ops/views.h"
+#include "graph/strides.h"
+#include "models/layers/functional.h"
 
 namespace foretell {
 
@@ -23,15 +26,18 @@ Tensor Linear::Forward(const Tensor& x) const {
     const Tensor transposed = T(builder.Read(weight));
     return bias ? Addmm(builder.Read(*bias), x, transposed) : Mm(x, transposed);
   }
-  if (bias) {
+  if (bias && IsContiguous(builder.ValueOf(x.id()))) {
     // With a bias the rows are folded before the weight is transposed.
     const Tensor rows = View(x, {-1, x.size(-1)});
     const Tensor transposed = T(builder.Read(weight));
     return UnsafeView(Addmm(builder.Read(*bias), rows, transposed), out);
   }
   const Tensor transposed = T(builder.Read(weight));
-  const Tensor rows = View(x, {-1, x.size(-1)});
-  return UnsafeView(Mm(rows, transposed), out);
+  const auto multiply = [&] {
+    return Mm(Reshape(x, {-1, x.size(-1)}), transposed);
+  };
+  const Tensor product = UnsafeView(multiply(), out);
+  return bias ? Add(product, builder.Read(*bias)) : product;
 }
 
 Conv1D::Conv1D(const Module& at, int64_t in, int64_t out)

@@ -36,18 +36,29 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4>
                        {"deepseek_sparse_attention", "indexed_attention"},
                        {"qwen_sparse_attention", "indexed_attention"}}};
 
-void ReadLabels(const ConfigView& config, DecoderConfig& decoder) {
-  const bool needed = decoder.head == Head::kSequenceClassification ||
-                      decoder.head == Head::kTokenClassification;
-  // The library checks them whichever class is built.
-  if (needed || config.Raw("num_labels") || config.Raw("problem_type")) {
-    decoder.labels = ReadLabelCount(config);
+HeadConfig ReadHead(const ConfigView& config, std::string_view class_name,
+                    int64_t hidden, int64_t vocabulary) {
+  HeadConfig out;
+  out.kind = HeadOfClass(class_name).value_or(Head::kNone);
+  out.hidden = hidden;
+  out.vocabulary = vocabulary;
+  const bool is_token = out.kind == Head::kTokenClassification;
+  out.labels =
+      ReadLabels(config, is_token || out.kind == Head::kSequenceClassification);
+  out.padding = config.OptionalInteger({"pad_token_id"});
+  if (is_token) {
+    // The first that is no null.
+    const std::string_view key = config.Has("classifier_dropout")
+                                     ? "classifier_dropout"
+                                     : "hidden_dropout";
+    if (config.Has(key)) out.token_dropout = ReadDropout(config, key, 0.1);
+    if (config.Raw("token_classification_bias")) {
+      out.token_bias = config.Flag({"token_classification_bias"}, true);
+    }
   }
-  if (decoder.head == Head::kTokenClassification &&
-      config.Raw("token_classification_bias")) {
-    decoder.token_bias = config.Flag({"token_classification_bias"}, true);
-  }
-  config.Ignore({"id2label", "label2id", "token_classification_bias"});
+  config.Ignore(
+      {"classifier_dropout", "hidden_dropout", "token_classification_bias"});
+  return out;
 }
 
 }  // namespace
@@ -98,19 +109,16 @@ DecoderKeys ReadDecoder(const ConfigView& config, std::string_view class_name,
   DecoderKeys out;
   DecoderConfig& decoder = out.decoder;
   decoder.hidden = hidden;
-  decoder.vocabulary =
-      config.SizeOrZero({"vocab_size"}, defaults.vocabulary);
+  decoder.vocabulary = config.SizeOrZero({"vocab_size"}, defaults.vocabulary);
   decoder.layers = config.Layers({"num_hidden_layers"}, 32);
-  decoder.norm_epsilon =
-      config.Real({"rms_norm_eps"}, defaults.norm_epsilon);
+  decoder.norm_epsilon = config.Real({"rms_norm_eps"}, defaults.norm_epsilon);
   decoder.tie_embeddings = config.Flag({"tie_word_embeddings"}, false);
-  decoder.head = HeadOfClass(class_name).value_or(Head::kNone);
-  ReadLabels(config, decoder);
+  decoder.head = ReadHead(config, class_name, hidden, decoder.vocabulary);
+  decoder.fills_cache = decoder.head.kind == Head::kQuestionAnswering &&
+                        config.Flag({"use_cache"}, true);
   CheckPadding(config, decoder.vocabulary);
-  out.intermediate =
-      config.Size({"intermediate_size"}, defaults.intermediate);
-  out.positions =
-      config.Size({"max_position_embeddings"}, defaults.positions);
+  out.intermediate = config.Size({"intermediate_size"}, defaults.intermediate);
+  out.positions = config.Size({"max_position_embeddings"}, defaults.positions);
   // An activation is looked up where a layer is built.
   if (decoder.layers > 0) {
     out.activation = ReadActivation(config, "silu");
@@ -138,11 +146,11 @@ std::vector<std::string> ReadLayerTypes(const ConfigView& config,
       if (type == old_name) type = name;
     }
     if (std::ranges::find(kLayerTypes, type) != kLayerTypes.end()) continue;
-    config.Find("model/layer-types", Severity::kBlock, "layer_types",
-                fmt::format("\"{}\" names no kind of layer",
-                            type.substr(0, 40)),
-                "the library refuses the configuration",
-                "write full_attention or sliding_attention for each layer");
+    config.Find(
+        "model/layer-types", Severity::kBlock, "layer_types",
+        fmt::format("\"{}\" names no kind of layer", type.substr(0, 40)),
+        "the library refuses the configuration",
+        "write full_attention or sliding_attention for each layer");
     break;
   }
   if (static_cast<int64_t>(types->size()) != layers) {

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "models/layers/activation.h"
 #include "models/layers/attention.h"
 #include "models/layers/decoder.h"
-#include "models/layers/activation.h"
 #include "models/model.h"
 #include "spec/config_view.h"
 

@@ -7,7 +7,10 @@
 #include <limits>
 #include <string_view>
 
+#include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/in_place.h"
+#include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
 #include "models/layers/functional.h"
 
@@ -42,17 +45,15 @@ void IgnoreNumbers(const ConfigView& rope) {
 // A truthy `rope_scaling` comes before `rope_parameters`; {} is not truthy.
 std::string_view SourceKey(const ConfigView& config) {
   const ConfigValue* old = config.Raw("rope_scaling");
-  const bool is_truthy =
-      old != nullptr && !old->is_null() &&
-      !(old->is_object() && old->members().empty());
+  const bool is_truthy = old != nullptr && !old->is_null() &&
+                         !(old->is_object() && old->members().empty());
   return is_truthy ? "rope_scaling" : "rope_parameters";
 }
 
 void Refuse(const ConfigView& rope, std::string_view key, std::string what,
             std::string fix) {
   rope.Find("model/rope", Severity::kBlock, key, std::move(what),
-            "transformers 5.23 refuses to build the model",
-            std::move(fix));
+            "transformers 5.23 refuses to build the model", std::move(fix));
 }
 
 // The keys that the type needs; a null stands for no number either, except
@@ -98,16 +99,17 @@ int64_t CountFrequencies(const ConfigView& rope, const std::string& type,
   const int64_t steps = (dim + 1) / 2;
   if (type == "proportional") return std::max(dim / 2, head_dim / 2);
   if (type == "dynamic" && dim == 2) {
-    Refuse(rope, "rope_type", "rope type dynamic divides by dims - 2, and 2 "
-           "dims are turned", "choose wider heads or another rope type");
+    Refuse(rope, "rope_type",
+           "rope type dynamic divides by dims - 2, and 2 "
+           "dims are turned",
+           "choose wider heads or another rope type");
   }
   std::optional<int64_t> count = steps;
   if (type == "yarn") count = Broadcast(steps, dim / 2);
   if (type == "longrope") {
     const ConfigValue* factors = rope.Raw("short_factor");
     if (factors != nullptr && factors->is_array()) {
-      count =
-          Broadcast(steps, static_cast<int64_t>(factors->items().size()));
+      count = Broadcast(steps, static_cast<int64_t>(factors->items().size()));
     }
   }
   if (!count) {
@@ -144,6 +146,7 @@ void DeriveParameters(const ConfigView& config, const ConfigView& rope,
 
 RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
   RopeConfig rope;
+  rope.positions = context.positions;
   // Both are checked, whichever of them decides.
   config.Nested("rope_parameters");
   const ConfigView nested = config.Nested(SourceKey(config));
@@ -221,11 +224,10 @@ RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
   return rope;
 }
 
-ContextLength RopeContext(std::string_view key, int64_t positions,
-                          const RopeConfig& rope) {
+ContextLength RopeContext(const RopeConfig& rope) {
   ContextLength context;
-  context.tokens = positions;
-  context.where = key;
+  context.tokens = rope.positions;
+  context.where = "max_position_embeddings";
   if (rope.type == "default") return context;
   context.where += fmt::format(" (rope {}", rope.type);
   if (rope.factor) context.where += fmt::format(", factor {}", *rope.factor);
@@ -237,16 +239,44 @@ ContextLength RopeContext(std::string_view key, int64_t positions,
 }
 
 RotaryEmbedding::RotaryEmbedding(const Module& at, const RopeConfig& rope)
-    : module(at) {
+    : module(at), config(rope) {
   const Shape frequencies = {rope.frequencies};
   at.Buffer("inv_freq", frequencies, DType::kFloat32, false);
   inverse_frequencies = at.builder().graph().buffers.back().value;
   at.Buffer("original_inv_freq", frequencies, DType::kFloat32, false);
+  original_frequencies = at.builder().graph().buffers.back().value;
+}
+
+// dynamic_rope_update: some types choose their frequencies by the positions.
+void RotaryEmbedding::UpdateFrequencies(const Tensor& position_ids) const {
+  Builder& builder = module.builder();
+  if (config.type == "longrope") {
+    const Tensor length = AddScalar(Max(position_ids), 1);
+    // Made by the first forward and kept as a plain attribute.
+    const Tensor longer =
+        builder.Constant({config.frequencies}, DType::kFloat32);
+    const Tensor is_long = GtScalar(
+        length, static_cast<double>(config.original_positions.value_or(0)));
+    const Tensor chosen =
+        Where(is_long, longer, builder.Read(original_frequencies));
+    CopyInto(builder.Read(inverse_frequencies), chosen);
+  } else if (config.type == "dynamic") {
+    const Tensor length = AddScalar(Max(position_ids), 1);
+    const auto most = static_cast<double>(config.positions);
+    LocalScalar(GtScalar(length, most));
+    LocalScalar(LtScalar(length, most));
+    if (position_ids.size(-1) > config.positions) {
+      builder.Fail(
+          "rope type dynamic makes new frequencies past "
+          "max_position_embeddings, which is not modelled");
+    }
+  }
 }
 
 std::pair<Tensor, Tensor> RotaryEmbedding::Forward(
     const Tensor& like, const Tensor& position_ids) const {
   const Scope scope = module.Enter();
+  UpdateFrequencies(position_ids);
   const Tensor frequencies =
       Mul(To(Unsqueeze(position_ids, 2), DType::kFloat32),
           module.builder().Read(inverse_frequencies));

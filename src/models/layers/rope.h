@@ -26,11 +26,13 @@ struct RopeConfig {
   std::optional<double> factor;
   std::optional<int64_t> original_positions;  // before the scaling
   int64_t frequencies = 0;                    // elements of inv_freq
+  int64_t positions = 0;                      // max_position_embeddings
 };
 
 // What the reading of a rope depends on beside its own keys.
 struct RopeReading {
   double default_theta = 10000;
+  int64_t positions = 0;  // max_position_embeddings
   int64_t head_dim = 0;
   // The class holds head_dim when it validates (an absent one may be worked
   // out later), and so refuses an odd one.
@@ -47,9 +49,9 @@ struct RopeReading {
 // the number of frequencies and notes what the class refuses.
 RopeConfig ReadRope(const ConfigView& config, const RopeReading& context);
 
-// The context length that `key` states, and how the scaling reached it.
-ContextLength RopeContext(std::string_view key, int64_t positions,
-                          const RopeConfig& rope);
+// The context length that max_position_embeddings states, and how the scaling
+// reached it.
+ContextLength RopeContext(const RopeConfig& rope);
 
 // Buffers inv_freq and original_inv_freq, [frequencies] float32 each.
 struct RotaryEmbedding {
@@ -58,9 +60,12 @@ struct RotaryEmbedding {
   // dtype of `like`
   std::pair<Tensor, Tensor> Forward(const Tensor& like,
                                     const Tensor& position_ids) const;
+  void UpdateFrequencies(const Tensor& position_ids) const;
 
   Module module;
+  RopeConfig config;
   ValueId inverse_frequencies;
+  ValueId original_frequencies;
 };
 
 // q [b, h, s, d] and k [b, h_kv, s, d] turned by cosines and sines [b, s, d].

@@ -61,8 +61,14 @@ T5Norm::T5Norm(const Module& at, int64_t width, double eps)
 Tensor T5Norm::Forward(Tensor hidden) const {
   const Scope scope = module.Enter();
   Builder& builder = module.builder();
-  const Tensor variance = MeanLast(PowScalar(To(hidden, DType::kFloat32), 2));
-  hidden = Mul(hidden, Rsqrt(AddScalar(variance, epsilon)));
+  Tensor variance = To(hidden, DType::kFloat32);
+  variance = PowScalar(variance, 2);
+  variance = MeanLast(variance);
+  {
+    Tensor factor = AddScalar(variance, epsilon);
+    factor = Rsqrt(factor);
+    hidden = Mul(hidden, factor);
+  }
   const Tensor scale = builder.Read(weight);
   if (Describe(scale.dtype()).bits == 16) hidden = To(hidden, scale.dtype());
   return Mul(scale, hidden);

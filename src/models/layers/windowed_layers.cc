@@ -49,9 +49,8 @@ WindowedLayers ReadWindowedLayers(const ConfigView& config, int64_t layers) {
     }
     DeriveTypes(config, out.types);
   }
-  const bool any_slides =
-      std::ranges::find(out.types, kSliding) != out.types.end();
-  if (any_slides && out.window == 0) {
+  out.any_slides = std::ranges::find(out.types, kSliding) != out.types.end();
+  if (out.any_slides && out.window == 0) {
     config.Find("model/window", Severity::kBlock, "sliding_window",
                 "layer_types names sliding layers, but no sliding_window is in "
                 "use",

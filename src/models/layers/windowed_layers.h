@@ -17,7 +17,8 @@ namespace foretell {
 
 struct WindowedLayers {
   std::vector<std::string> types;  // one per layer, also where none is listed
-  int64_t window = 0;              // of the sliding ones; 0 where there are none
+  int64_t window = 0;              // of the sliding ones; 0 where there is none
+  bool any_slides = false;         // a layer is a sliding one
 
   int64_t WindowOf(int64_t layer) const;
 };

@@ -1,0 +1,60 @@
+#include "models/layers/decoder_head.h"
+
+#include <string_view>
+
+#include "graph/ops/elementwise.h"
+#include "graph/ops/views.h"
+
+namespace foretell {
+
+DecoderHead::DecoderHead(const Module& root, const HeadConfig& settings)
+    : config(settings) {
+  const auto add = [&](std::string_view name, int64_t out, bool bias) {
+    projection.emplace(root.Child(name, RegionKind::kHead), config.hidden, out,
+                       bias);
+  };
+  switch (config.kind) {
+    case Head::kNone:
+      return;
+    case Head::kCausalLm:
+      add("lm_head", config.vocabulary, false);
+      return;
+    case Head::kSequenceClassification:
+      add("score", config.labels.count, false);
+      return;
+    case Head::kTokenClassification:
+      dropout.emplace(root.Child("dropout"), config.token_dropout);
+      add("score", config.labels.count, config.token_bias);
+      return;
+    case Head::kQuestionAnswering:
+      add("qa_outputs", 2, true);
+      return;
+  }
+}
+
+Tensor DecoderHead::Forward(const Tensor& hidden,
+                            const ForwardInputs& inputs) const {
+  const Tensor& labels = inputs.labels;
+  switch (config.kind) {
+    case Head::kNone:
+      return hidden;
+    case Head::kCausalLm: {
+      const Tensor logits = projection->Forward(Alias(hidden));
+      return labels.empty() ? logits : CausalLmLoss(logits, labels);
+    }
+    case Head::kSequenceClassification: {
+      const Tensor logits = projection->Forward(hidden);
+      const Tensor last = LastOfRow(logits, inputs.input_ids, config.padding);
+      return labels.empty() ? last : SequenceLoss(last, labels, config.labels);
+    }
+    case Head::kTokenClassification: {
+      const Tensor logits = projection->Forward(dropout->Forward(hidden));
+      return labels.empty() ? logits : TokenLoss(logits, labels);
+    }
+    case Head::kQuestionAnswering:
+      return StartLogits(projection->Forward(hidden));
+  }
+  return hidden;
+}
+
+}  // namespace foretell

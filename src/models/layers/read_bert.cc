@@ -1,0 +1,112 @@
+#include "models/layers/read_bert.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "models/layers/check_fields.h"
+
+namespace foretell {
+namespace {
+
+void CheckHeads(const ConfigView& config, const BertLayerConfig& layer) {
+  // Another class's configuration has an embedding_size; with it, the rest of
+  // the width goes unused.
+  const bool tolerant = config.Raw("embedding_size") != nullptr;
+  if (layer.hidden % layer.heads != 0 && !tolerant) {
+    config.Find("model/heads", Severity::kBlock, "num_attention_heads",
+                fmt::format("hidden_size {} is not a multiple of "
+                            "num_attention_heads {}",
+                            layer.hidden, layer.heads),
+                "BertSelfAttention refuses it as the model is built",
+                "choose a number of heads that divides hidden_size");
+  } else if (layer.hidden < layer.heads) {
+    config.Find("model/heads", Severity::kBlock, "num_attention_heads",
+                fmt::format("num_attention_heads {} leaves nothing of "
+                            "hidden_size {} for a head",
+                            layer.heads, layer.hidden),
+                "the class divides by a head's width of zero",
+                "choose a number of heads that divides hidden_size");
+  } else if (layer.hidden % layer.heads != 0) {
+    config.Find("model/heads", Severity::kWarn, "num_attention_heads",
+                fmt::format("hidden_size {} is not a multiple of "
+                            "num_attention_heads {}",
+                            layer.hidden, layer.heads),
+                "embedding_size lets the model be built, but its forward "
+                "fails on the shapes",
+                "choose a number of heads that divides hidden_size");
+  }
+}
+
+BertLayerConfig ReadLayer(const ConfigView& config, int64_t layers,
+                          bool needs_activation) {
+  BertLayerConfig out;
+  out.hidden = config.Size({"hidden_size"}, 768);
+  out.heads = config.Size({"num_attention_heads"}, 12);
+  out.head_dim = std::max<int64_t>(1, out.hidden / out.heads);
+  out.intermediate = SizeOrEmpty(config, {"intermediate_size"}, 3072);
+  const std::string activation = config.Text({"hidden_act"}, "gelu");
+  if (layers > 0 || needs_activation) {
+    out.activation = ActivationNamed(config, "hidden_act", activation);
+  }
+  out.norm_epsilon = config.Real({"layer_norm_eps"}, 1e-12);
+  out.hidden_dropout = ReadDropout(config, "hidden_dropout_prob", 0.1);
+  out.attention_dropout =
+      ReadDropout(config, "attention_probs_dropout_prob", 0.1);
+  out.is_decoder = config.Flag({"is_decoder"}, false);
+  out.cross_attention = config.Flag({"add_cross_attention"}, false);
+  if (const ConfigValue* chunk = config.Raw("chunk_size_feed_forward")) {
+    out.chunk = chunk->AsInteger().value_or(0);
+  }
+  if (layers == 0) return out;
+  CheckHeads(config, out);
+  if (out.cross_attention && !out.is_decoder) {
+    config.Find(
+        "model/cross-attention", Severity::kBlock, "add_cross_attention",
+        "add_cross_attention is set, but is_decoder is not",
+        "BertLayer refuses it as the model is built", "\"is_decoder\": true");
+  }
+  return out;
+}
+
+}  // namespace
+
+BertConfig ReadBert(const ConfigView& config, const BertNeeds& needs) {
+  BertConfig out;
+  CheckCommonFields(config);
+  CheckFields(config, {{"layer_norm_eps", FieldKind::kFloat},
+                       {"initializer_range", FieldKind::kFloat},
+                       {"classifier_dropout", FieldKind::kNumber, true},
+                       {"pad_token_id", FieldKind::kWhole, true}});
+  out.vocabulary = SizeOrEmpty(config, {"vocab_size"}, 30522);
+  out.positions = SizeOrEmpty(config, {"max_position_embeddings"}, 512);
+  out.types = SizeOrEmpty(config, {"type_vocab_size"}, 2);
+  out.layers = config.Layers({"num_hidden_layers"}, 12);
+  out.layer = ReadLayer(config, out.layers, needs.activation);
+  CheckPadding(config, out.vocabulary);
+  // Row 0 is the padding unless the file says otherwise.
+  if (out.vocabulary == 0 && config.Raw("pad_token_id") == nullptr) {
+    config.Find("model/padding", Severity::kBlock, "vocab_size",
+                "vocab_size is 0, and pad_token_id by default too",
+                "the embedding has no row 0 to set to zero",
+                "correct vocab_size");
+  }
+  out.tie_embeddings = config.Flag({"tie_word_embeddings"}, true);
+  out.classifier_dropout = out.layer.hidden_dropout;
+  if (needs.classifier_dropout && config.Has("classifier_dropout")) {
+    out.classifier_dropout = ReadDropout(config, "classifier_dropout", 0.1);
+  }
+  out.labels = ReadLabels(config, needs.labels);
+  // Positions are absolute whatever the file says since transformers 5; the
+  // pooler and the directionality are those of Google's first files; the rest
+  // is what embedders and their converters wrote.
+  config.Ignore({"position_embedding_type", "directionality", "pooler_fc_size",
+                 "pooler_num_attention_heads", "pooler_num_fc_layers",
+                 "pooler_size_per_head", "pooler_type", "embedding_size",
+                 "model_max_length", "export_model_type", "classifier_dropout",
+                 "pruned_heads", "add_pooling_layer"});
+  return out;
+}
+
+}  // namespace foretell

@@ -1,0 +1,166 @@
+#include "models/layers/sdpa_choice.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "graph/ops/attention.h"
+#include "graph/ops/creation.h"
+#include "graph/ops/elementwise.h"
+#include "graph/ops/indexing.h"
+#include "graph/ops/reduction.h"
+#include "graph/ops/views.h"
+#include "models/layers/dropout.h"
+#include "models/layers/functional.h"
+
+namespace foretell {
+namespace {
+
+bool IsHalf(DType dtype) {
+  return dtype == DType::kBFloat16 || dtype == DType::kFloat16;
+}
+
+bool CudnnTakes(const SdpaCall& call) {
+  if (!IsHalf(call.dtype) || call.has_dropout || call.keys < 2) return false;
+  if (call.learns_mask) return false;
+  const int64_t d = call.head_dim;
+  if (d % 8 != 0 || d > 256) return false;
+  return d <= 128 || d == 256 || !call.keeps;
+}
+
+bool FlashTakes(const SdpaCall& call) {
+  return IsHalf(call.dtype) && !call.has_mask && call.head_dim <= 256 &&
+         (!call.causal || call.queries == call.keys);
+}
+
+bool EfficientTakes(const SdpaCall& call) {
+  return (IsHalf(call.dtype) || call.dtype == DType::kFloat32) &&
+         call.head_dim * BytesOf(call.dtype) % 16 == 0;
+}
+
+// A bool mask as what is added to the scores: 0 or minus infinity.
+Tensor AddedMask(const Tensor& mask, DType dtype) {
+  Builder& builder = mask.builder();
+  const Tensor hidden =
+      ScalarTensor(builder, -std::numeric_limits<double>::infinity(), dtype);
+  const Tensor seen = ScalarTensor(builder, 0.0, dtype);
+  return Where(mask, seen, hidden);
+}
+
+// pad_bias: rows of the mask begin at multiples of 8 elements.
+Tensor AlignedMask(Tensor mask, const Shape& scores) {
+  constexpr int64_t kAlignment = 8;
+  const Value& value = mask.builder().ValueOf(mask.id());
+  const int rank = value.shape.rank();
+  bool is_aligned = rank > 0 && value.strides[-1] == 1;
+  for (int axis = 0; axis + 1 < rank; ++axis) {
+    is_aligned = is_aligned && value.strides[axis] % kAlignment == 0;
+  }
+  if (!is_aligned) {
+    const int64_t length = mask.size(-1);
+    const int64_t missing = kAlignment - length % kAlignment;
+    mask = ConstantPad(mask, 0, missing, 0);
+    mask = Slice(mask, -1, 0, length);
+  }
+  return Expand(mask, scores);
+}
+
+// repeat_interleave along the heads.
+Tensor RepeatHeads(const Tensor& x, int64_t heads) {
+  const Shape own = x.shape();
+  const int64_t repeats = own[1] > 0 ? heads / own[1] : 1;
+  const Tensor spread =
+      Expand(Unsqueeze(x, 2), {own[0], own[1], repeats, own[2], own[3]});
+  return View(CloneContiguous(spread), {own[0], heads, own[2], own[3]});
+}
+
+// _scaled_dot_product_attention_math
+Tensor MathAttention(const Tensor& query, const Tensor& key,
+                     const Tensor& value, Tensor mask, double dropout,
+                     bool causal, double scale) {
+  const DType dtype = query.dtype();
+  const DType inner = IsHalf(dtype) ? DType::kFloat32 : dtype;
+  Builder& builder = query.builder();
+  Tensor q = To(query, inner);
+  Tensor k = To(key, inner);
+  Tensor v = To(value, inner);
+  const double root = std::sqrt(scale);
+  q = MulNumber(q, root);
+  if (causal) {
+    const Tensor ones = Ones(builder, {q.size(2), k.size(2)}, DType::kBool);
+    mask = AddedMask(Tril(ones), inner);
+  }
+  if (k.size(1) != q.size(1)) {
+    k = RepeatHeads(k, q.size(1));
+    v = RepeatHeads(v, q.size(1));
+  }
+  Tensor scores = Matmul(q, MulNumber(Transpose(k, -2, -1), root));
+  if (!mask.empty()) scores = Add(scores, mask);
+  scores = ApplyDropout(SafeSoftmax(scores, -1), dropout);
+  // Handed out beside the result, and dropped by the caller.
+  const Tensor second = To(scores, dtype);
+  return To(Matmul(scores, v), dtype);
+}
+
+// Heads padded to a multiple of 8 dims, and the result cut to what was asked.
+Tensor PaddedFlash(const Tensor& q, const Tensor& k, const Tensor& v,
+                   double dropout, bool causal, double scale) {
+  const int64_t dim = q.size(-1);
+  const int64_t missing = (8 - dim % 8) % 8;
+  if (missing == 0) return FlashAttention(q, k, v, dropout, causal, scale);
+  const Tensor padded_q = ConstantPad(q, 0, missing, 0);
+  const Tensor padded_k = ConstantPad(k, 0, missing, 0);
+  const Tensor padded_v = ConstantPad(v, 0, missing, 0);
+  const Tensor out =
+      FlashAttention(padded_q, padded_k, padded_v, dropout, causal, scale);
+  return Slice(out, -1, 0, dim);
+}
+
+bool RequiresGrad(const Tensor& x) {
+  return !x.empty() && x.builder().ValueOf(x.id()).requires_grad;
+}
+
+}  // namespace
+
+SdpaKernelKind ChooseSdpaKernel(const SdpaCall& call) {
+  if (CudnnTakes(call)) return SdpaKernelKind::kCudnn;
+  if (FlashTakes(call)) return SdpaKernelKind::kFlash;
+  if (EfficientTakes(call)) return SdpaKernelKind::kEfficient;
+  return SdpaKernelKind::kMath;
+}
+
+Tensor SdpaKernel(const Tensor& q, const Tensor& k, const Tensor& v,
+                  Tensor mask, double dropout, bool causal, double scale) {
+  SdpaCall call;
+  call.dtype = q.dtype();
+  call.head_dim = q.size(-1);
+  call.queries = q.size(-2);
+  call.keys = k.size(-2);
+  call.has_mask = !mask.empty();
+  call.learns_mask = RequiresGrad(mask);
+  call.has_dropout = dropout > 0;
+  call.causal = causal;
+  call.keeps = RequiresGrad(q) || RequiresGrad(k) || RequiresGrad(v) ||
+               RequiresGrad(mask);
+  if (!mask.empty() && mask.dtype() == DType::kBool) {
+    mask = AddedMask(mask, q.dtype());
+  }
+  switch (ChooseSdpaKernel(call)) {
+    case SdpaKernelKind::kCudnn:
+      return CudnnAttention(q, k, v, mask, call.keeps, dropout, causal, scale);
+    case SdpaKernelKind::kFlash:
+      return PaddedFlash(q, k, v, dropout, causal, scale);
+    case SdpaKernelKind::kEfficient:
+      if (!mask.empty()) {
+        mask = AlignedMask(std::move(mask),
+                           {q.size(0), q.size(1), q.size(2), k.size(2)});
+      }
+      return EfficientAttention(q, k, v, mask, call.keeps, dropout, causal,
+                                scale);
+    case SdpaKernelKind::kMath:
+      return MathAttention(q, k, v, std::move(mask), dropout, causal, scale);
+  }
+  return q;
+}
+
+}  // namespace foretell
