@@ -1,4 +1,8 @@
 // What generation keeps per token and at most, from the layers' states.
+//
+// In: the states that a family gives per layer, and the dtype of keys and
+// values. Out: groups of equal layers and bytes per token, exact. It does not
+// model what an engine adds: blocks, padding, replicated heads.
 #ifndef FORETELL_ANALYSIS_CACHE_H_
 #define FORETELL_ANALYSIS_CACHE_H_
 

@@ -1,5 +1,9 @@
 // FLOPs of a graph, as torch.utils.flop_counter counts them: a multiply-add is
 // two, and only operations that the counter registers.
+//
+// In: a graph. Out: a total per operation; unknown past 2^63 - 1. What the
+// counter leaves out (element-wise operations, grouped products) has no row
+// here. Source: torch 2.15, torch/utils/flop_counter.py.
 #ifndef FORETELL_ANALYSIS_FLOPS_H_
 #define FORETELL_ANALYSIS_FLOPS_H_
 

@@ -1,5 +1,8 @@
 // The parameter total as an equation that a person can follow: one line per
 // tensor, equal blocks multiplied.
+//
+// In: an analysis. Out: plain lines, names and sizes aligned; a sum past 2^63 -
+// 1 says so.
 #ifndef FORETELL_ANSWERS_EXPLAIN_PARAMETERS_H_
 #define FORETELL_ANSWERS_EXPLAIN_PARAMETERS_H_
 

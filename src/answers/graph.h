@@ -1,4 +1,8 @@
 // `foretell graph`: the operations of one forward pass in training, in order.
+//
+// In: a configuration, a batch and a length. Out: the text form, counts and
+// FLOPs, exact. A refusal where the configuration cannot be read or its sizes
+// do not go together. Backward and optimizer are not part of it.
 #ifndef FORETELL_ANSWERS_GRAPH_H_
 #define FORETELL_ANSWERS_GRAPH_H_
 

@@ -15,12 +15,17 @@ namespace {
 constexpr std::array<DType, 4> kWeightTypes = {
     DType::kFloat32, DType::kBFloat16, DType::kFloat16, DType::kFloat8E4M3};
 
+bool IsAlias(const ModelConfig& config) {
+  return config.catalogue && !config.catalogue->asked.empty() &&
+         config.catalogue->asked != config.catalogue->id;
+}
+
 std::string OriginOf(const ModelConfig& config) {
   if (!config.catalogue) return config.source;
   const CatalogueOrigin& origin = *config.catalogue;
   std::string out = fmt::format("catalogue: {} of {} ({})", origin.source,
                                 origin.date, origin.kind);
-  if (!origin.asked.empty() && origin.asked != origin.id) {
+  if (IsAlias(config)) {
     out +=
         fmt::format("; {} has the architecture of {}", origin.asked, origin.id);
     if (!origin.alias_note.empty()) out += " (" + origin.alias_note + ")";
@@ -44,6 +49,11 @@ Bytes StoredBytes(const ModelConfig& config, const ReadModel& model) {
   const ConfigValue* quantization = config.root.Find("quantization_config");
   if (quantization != nullptr && !quantization->is_null()) {
     return Bytes::Unknown("how the quantized tensors are packed");
+  }
+  // An alias shares the architecture; how its checkpoint is stored is its own.
+  if (IsAlias(config)) {
+    return Bytes::Unknown("how " + config.catalogue->asked +
+                          " itself is stored");
   }
   return WeightBytes(model.parameters, model.built.dtype);
 }
@@ -77,7 +87,9 @@ std::variant<ModelAnswer, Refusal> AnswerModel(const ModelRequest& request) {
   const ModelConfig& config = request.config;
 
   ModelAnswer out;
-  out.name = config.catalogue ? config.catalogue->id : config.source;
+  out.name = !config.catalogue ? config.source
+             : IsAlias(config) ? config.catalogue->asked
+                               : config.catalogue->id;
   out.origin = OriginOf(config);
   out.library = FollowedLibrary();
   out.class_name = model.built.class_name;
@@ -88,7 +100,9 @@ std::variant<ModelAnswer, Refusal> AnswerModel(const ModelRequest& request) {
   out.dtype = model.built.dtype;
   out.dtype_source = model.built.dtype_source;
   out.active_rule = ActiveRule(model.parameters);
-  if (config.catalogue) out.published = config.catalogue->published;
+  if (config.catalogue && !IsAlias(config)) {
+    out.published = config.catalogue->published;
+  }
   out.equation = ExplainParameters(model.parameters);
   out.stacks = model.built.model->stacks;
   out.context = model.built.model->context_length;

@@ -1,5 +1,9 @@
 // `foretell model`: what a configuration is as a model: class, parameters,
 // layers, bytes, what generation keeps, context, and what was assumed.
+//
+// In: a configuration and what was asked for. Out: exact figures, or unknown
+// with the reason; findings; every default that was taken. A refusal where the
+// class is unknown or a key has a wrong kind.
 #ifndef FORETELL_ANSWERS_MODEL_H_
 #define FORETELL_ANSWERS_MODEL_H_
 

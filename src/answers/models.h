@@ -1,5 +1,8 @@
 // `foretell models`: the catalogue's entries that match some words, each with
 // its parameters where a family can derive them.
+//
+// In: entries with their configurations, in the order to show. Out: a row each,
+// and how many were derived.
 #ifndef FORETELL_ANSWERS_MODELS_H_
 #define FORETELL_ANSWERS_MODELS_H_
 

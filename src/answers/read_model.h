@@ -1,5 +1,8 @@
 // A configuration as a model whose parameters are counted, or the refusal that
 // every question about a model shares.
+//
+// In: a configuration. Out: the built model with what was read of it. It throws
+// nothing: what is wrong with the input is in the refusal.
 #ifndef FORETELL_ANSWERS_READ_MODEL_H_
 #define FORETELL_ANSWERS_READ_MODEL_H_
 

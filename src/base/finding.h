@@ -1,4 +1,7 @@
 // What a rule found about a job: how bad, why it matters, and what mends it.
+//
+// Made by rules and by families, shown by every renderer; `block` makes the
+// exit status 1. A rule's id names its area and its thing: "model/heads".
 #ifndef FORETELL_BASE_FINDING_H_
 #define FORETELL_BASE_FINDING_H_
 

@@ -1,4 +1,7 @@
 // The names closest to one that was mistyped, for "did you mean".
+//
+// In: a name and those that exist. Out: at most a few, nearest first; nothing
+// where none is near. Time grows with the number of names times their length.
 #ifndef FORETELL_BASE_NEAREST_H_
 #define FORETELL_BASE_NEAREST_H_
 

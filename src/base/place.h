@@ -1,5 +1,8 @@
 // Where something was read: a file, a line, a key, so that a message can point
 // at it with a caret.
+//
+// Filled by whoever reads; an absent part is empty or zero. An excerpt is
+// bounded, and control bytes in it are blanks.
 #ifndef FORETELL_BASE_PLACE_H_
 #define FORETELL_BASE_PLACE_H_
 

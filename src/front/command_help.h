@@ -1,5 +1,7 @@
 // What --help prints, made from the command table. Lines are at most 80
 // columns wide.
+//
+// In: the table, or one row. Out: plain text, no colour; examples last.
 #ifndef FORETELL_FRONT_COMMAND_HELP_H_
 #define FORETELL_FRONT_COMMAND_HELP_H_
 

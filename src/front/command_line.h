@@ -1,4 +1,7 @@
 // A command line written out again, so that an error can point into it.
+//
+// In: the words after the program's name. Out: one line, quoted where a shell
+// would need it, and where each word begins in it.
 #ifndef FORETELL_FRONT_COMMAND_LINE_H_
 #define FORETELL_FRONT_COMMAND_LINE_H_
 

@@ -1,4 +1,7 @@
 // A small command table, for the tests of what is made from tables.
+//
+// Every kind of argument and option has a row in it. It is not part of the
+// program.
 #ifndef FORETELL_FRONT_EXAMPLE_TABLE_H_
 #define FORETELL_FRONT_EXAMPLE_TABLE_H_
 

@@ -1,4 +1,7 @@
 // What completion offers for a row of the command table.
+//
+// In: a row. Out: words in the row's order, the same for every shell; nothing
+// where any text may stand.
 #ifndef FORETELL_FRONT_OFFERED_WORDS_H_
 #define FORETELL_FRONT_OFFERED_WORDS_H_
 

@@ -1,4 +1,7 @@
 // `foretell completion`: the completion script of a shell.
+//
+// In: bash, zsh or fish. Out: a script made from the command table; the command
+// line refuses other shells.
 #ifndef FORETELL_FRONT_RUN_COMPLETION_H_
 #define FORETELL_FRONT_RUN_COMPLETION_H_
 

@@ -1,4 +1,7 @@
 // `foretell model`: what a model is made of.
+//
+// In: TARGET and options. Out: the report. Throws InputErrors for what cannot
+// be read, and for a class that no family has.
 #ifndef FORETELL_FRONT_RUN_MODEL_H_
 #define FORETELL_FRONT_RUN_MODEL_H_
 

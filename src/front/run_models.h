@@ -1,4 +1,7 @@
 // `foretell models`: which models the catalogue knows.
+//
+// In: words, or the beginning of an id. Out: the catalogue's entries. No word
+// matching is an empty list, not an error.
 #ifndef FORETELL_FRONT_RUN_MODELS_H_
 #define FORETELL_FRONT_RUN_MODELS_H_
 

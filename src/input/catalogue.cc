@@ -244,6 +244,7 @@ std::vector<CatalogueEntry> ListCatalogue() { return SearchCatalogue({}); }
 std::vector<CatalogueEntry> SearchCatalogue(
     const std::vector<std::string>& words) {
   std::vector<std::string> lower;
+  lower.reserve(words.size());
   for (const std::string& word : words) lower.push_back(Lower(word));
   std::vector<std::pair<int, CatalogueEntry>> ranked;
   for (const CatalogueRow& row : Heads()) {
@@ -252,6 +253,7 @@ std::vector<CatalogueEntry> SearchCatalogue(
   }
   std::ranges::stable_sort(ranked, {}, [](const auto& r) { return r.first; });
   std::vector<CatalogueEntry> out;
+  out.reserve(ranked.size());
   for (auto& [rank, entry] : ranked) out.push_back(std::move(entry));
   return out;
 }

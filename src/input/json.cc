@@ -74,8 +74,8 @@ class TreeBuilder
   bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
     std::string spelling(text, length);
     // RapidJSON takes "Inf" and "-NaN"; Python's json does not.
-    const std::string_view word =
-        std::string_view(spelling).substr(spelling.starts_with('-') ? 1 : 0);
+    std::string_view word = spelling;
+    if (word.starts_with('-')) word.remove_prefix(1);
     if (word == "Inf" || spelling == "-NaN") {
       return Fail(JsonFault::kValue, Start());
     }

@@ -22,7 +22,7 @@ std::string WithoutHubAddress(const std::string& target) {
       "https://huggingface.co/", "huggingface.co/", "https://hf.co/"};
   for (const std::string_view prefix : kHub) {
     if (!target.starts_with(prefix)) continue;
-    const std::string id = target.substr(prefix.size());
+    std::string id = target.substr(prefix.size());
     const size_t slash = id.find('/');
     if (slash == std::string::npos) return id;
     return id.substr(0, id.find('/', slash + 1));

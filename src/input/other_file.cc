@@ -33,8 +33,8 @@ std::string_view WeightsByBytes(std::string_view start) {
   // safetensors: the header's length in eight bytes, then the header, which
   // its own reader limits to 100 MB (safetensors 0.6, src/tensor.rs).
   uint64_t length = 0;
-  for (int i = 7; i >= 0; --i) {
-    length = length << 8 | static_cast<unsigned char>(start[size_t(i)]);
+  for (size_t i = 8; i-- > 0;) {
+    length = length << 8 | static_cast<unsigned char>(start[i]);
   }
   return length <= 100'000'000 ? "safetensors" : "";
 }

@@ -96,8 +96,7 @@ class OverrideReader {
     const bool remove = at_ < text_.size() && text_[at_] == '-';
     if (remove) ++at_;
     const size_t end = std::min(text_.find_first_of("=,", at_), text_.size());
-    const std::string key =
-        Trimmed(std::string_view(text_).substr(at_, end - at_));
+    const std::string key = Trimmed(text_.substr(at_, end - at_));
     if (!CheckKey(start, key)) return false;
     Override item;
     item.path = Steps(key);

@@ -35,7 +35,7 @@ std::string Lower(std::string text) {
 std::string ConfigsNear(const std::string& file) {
   std::string folder = FolderOf(AbsolutePath(file));
   while (true) {
-    const std::string configs = JoinPath(folder, "configs");
+    std::string configs = JoinPath(folder, "configs");
     if (KindOfPath(configs) == PathKind::kFolder) return configs;
     const std::string above = FolderOf(folder);
     if (above == folder) return "";

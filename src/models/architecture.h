@@ -1,4 +1,8 @@
 // Which class a configuration means, and what to say where no family has it.
+//
+// In: a configuration's `architectures` and `model_type`, or the class that was
+// asked for. Out: a family and a class, with what told them. It throws nothing.
+// Source of the order: transformers 5.23, models/auto/.
 #ifndef FORETELL_MODELS_ARCHITECTURE_H_
 #define FORETELL_MODELS_ARCHITECTURE_H_
 

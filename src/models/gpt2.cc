@@ -84,7 +84,8 @@ class Gpt2 : public Model {
         return RunDoubleHeads(hidden, labels);
       case Gpt2Head::kSequence: {
         const Tensor logits = head_->Forward(hidden);
-        const Tensor last = LastOfRow(logits, inputs.input_ids);
+        const Tensor last =
+            LastOfRow(logits, inputs.input_ids, config_.padding);
         return labels.empty() ? last
                               : SequenceLoss(last, labels, config_.labels);
       }
@@ -187,26 +188,6 @@ class Gpt2 : public Model {
     constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
     const Tensor shifted = Contiguous(Slice(logits, 1, 0, -1));
     return RowLoss(shifted, Contiguous(Slice(labels, 1, 1, kToTheEnd)));
-  }
-
-  // The logits [b, s, labels] of each row's last token that is no padding.
-  Tensor LastOfRow(const Tensor& logits, const Tensor& input_ids) const {
-    Builder& builder = logits.builder();
-    const int64_t batch = input_ids.size(0);
-    if (!config_.padding) {
-      if (batch != 1) {
-        builder.Fail("several sequences need pad_token_id, which is not set");
-      }
-      const Tensor rows[] = {Arange(builder, batch)};
-      return Index(Select(logits, 1, -1), rows);
-    }
-    const Tensor kept =
-        To(NeScalar(input_ids, static_cast<double>(*config_.padding)),
-           DType::kInt32);
-    const Tensor indices = Arange(builder, input_ids.size(-1), DType::kInt32);
-    const Tensor last = Argmax(Mul(indices, kept), -1);
-    const Tensor places[] = {Arange(builder, batch), last};
-    return Index(logits, places);
   }
 
   Gpt2Config config_;

@@ -85,12 +85,11 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
             [&](const Module& mlp) { return SparseMlp(mlp, experts); });
       });
   if (experts.keeps_logits && decoder.head.kind == Head::kCausalLm) {
-    model->FinishWith(
-        [experts](const Tensor& loss, const DecoderContext& context) {
-          const Tensor uneven =
-              LoadBalancingLoss(loss.builder(), context.router_logits, experts);
-          return AddInto(loss, MulScalar(uneven, 1));
-        });
+    model->FinishWith([experts](const Tensor& loss, const DecoderOutput& kept) {
+      const Tensor uneven =
+          LoadBalancingLoss(loss.builder(), kept.router_logits, experts);
+      return AddInto(loss, MulScalar(uneven, 1));
+    });
   }
   model->states.assign(static_cast<size_t>(decoder.layers),
                        StateOf(attention, decoder.window));

@@ -1,5 +1,7 @@
 // What a family gives: a model that has registered its parameters, can run its
 // forward, and states what generation keeps per layer.
+//
+// A model belongs to the builder it was made with and must not outlive it.
 #ifndef FORETELL_MODELS_MODEL_H_
 #define FORETELL_MODELS_MODEL_H_
 

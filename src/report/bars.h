@@ -1,4 +1,7 @@
 // Bars: how the parts of a whole compare, as figures, shares and drawn lines.
+//
+// In: figures of one unit. Out: shares of their known sum and bars of equal
+// scale; an unknown part has no bar. Widths are in columns of the terminal.
 #ifndef FORETELL_REPORT_BARS_H_
 #define FORETELL_REPORT_BARS_H_
 

@@ -1,4 +1,8 @@
 // One value of a report: a text, a number, a flag, a figure or a list.
+//
+// What a presenter puts in and a renderer takes out. A missing value is an
+// empty cell, allowed only where the column says so; what is not known is a
+// figure.
 #ifndef FORETELL_REPORT_CELL_H_
 #define FORETELL_REPORT_CELL_H_
 

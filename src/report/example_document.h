@@ -1,4 +1,7 @@
 // A document with every kind of row, for the tests of the renderers.
+//
+// It holds hostile texts too: escapes, pipes, control bytes. It is not part of
+// the program.
 #ifndef FORETELL_REPORT_EXAMPLE_DOCUMENT_H_
 #define FORETELL_REPORT_EXAMPLE_DOCUMENT_H_
 

@@ -1,4 +1,7 @@
 // The report of `foretell model`: what a model is made of.
+//
+// In: the answer and what to show beside the figures. Out: a document of
+// ModelShape(), whose names are documented in docs/json/model.md.
 #ifndef FORETELL_REPORT_PRESENT_MODEL_H_
 #define FORETELL_REPORT_PRESENT_MODEL_H_
 

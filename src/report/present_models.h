@@ -1,4 +1,7 @@
 // The report of `foretell models`: which models the catalogue knows.
+//
+// In: the answer. Out: a document of ModelsShape(), whose names are documented
+// in docs/json/models.md.
 #ifndef FORETELL_REPORT_PRESENT_MODELS_H_
 #define FORETELL_REPORT_PRESENT_MODELS_H_
 

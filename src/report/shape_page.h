@@ -1,4 +1,7 @@
 // A page that says what a command's JSON holds, made from the shape.
+//
+// In: a shape. Out: Markdown for docs/json. Names, types and docs are the
+// shape's own, so that the page cannot say something else.
 #ifndef FORETELL_REPORT_SHAPE_PAGE_H_
 #define FORETELL_REPORT_SHAPE_PAGE_H_
 

@@ -70,6 +70,16 @@ TEST(PublishedTotal, FiresStaysQuietAndCannotTell) {
   EXPECT_EQ(outcome.findings[0].what,
             "LlamaForCausalLM has 1,000 parameters and the published total is "
             "1,024: -24 (-2.344 %)");
+  TensorGroup table;
+  table.name = "wte.weight";
+  table.shape = {6, 4};
+  fixture.parameters.tensors = {table};
+  fixture.parameters.ties = {{"lm_head.weight", "wte.weight"}};
+  const RuleOutcome tied = fixture.Run("model/published-total");
+  ASSERT_EQ(tied.findings.size(), 1u);
+  EXPECT_EQ(tied.findings[0].severity, Severity::kInfo);
+  EXPECT_EQ(tied.findings[0].why,
+            "the checkpoint stores lm_head.weight although it is tied");
   fixture.parameters.total = Parameters::Unknown("a size");
   EXPECT_EQ(fixture.Run("model/published-total").cannot_tell,
             "the derived total is unknown");

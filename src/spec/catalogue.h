@@ -1,4 +1,7 @@
 // A line of the embedded catalogue, as lists and searches show it.
+//
+// Made by input/catalogue from data/models.jsonl, shown by `foretell models`.
+// Texts may be empty where the record does not say.
 #ifndef FORETELL_SPEC_CATALOGUE_H_
 #define FORETELL_SPEC_CATALOGUE_H_
 

@@ -1,5 +1,7 @@
 // What generation keeps, per layer, and how far positions reach: stated by a
 // family, read by cache analyses and engines.
+//
+// Plain data; heads and dims are per layer, before any splitting over devices.
 #ifndef FORETELL_SPEC_LAYER_STATE_H_
 #define FORETELL_SPEC_LAYER_STATE_H_
 

@@ -1,4 +1,7 @@
 // One model's configuration and where it came from; what a family reads.
+//
+// Made by input/model_config_source or the catalogue; read through ConfigView.
+// Offsets of its values point into `text`, so that a message can show the line.
 #ifndef FORETELL_SPEC_MODEL_CONFIG_H_
 #define FORETELL_SPEC_MODEL_CONFIG_H_
 

@@ -180,8 +180,9 @@ TEST(Catalogue, EveryModelAnswersOrIsRefusedByName) {
     }
   }
   EXPECT_GE(derived, 140);
-  // Checkpoints may hold other tensors than their class; most do not.
-  EXPECT_GE(published_equal * 100, published * 80);
+  // Checkpoints may hold other tensors than their class: a tied one again, old
+  // buffers. Most do not.
+  EXPECT_GE(published_equal * 100, published * 70);
 }
 
 }  // namespace

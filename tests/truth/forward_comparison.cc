@@ -168,6 +168,11 @@ class Comparison {
       for (const int64_t storage : recorded_[i]->freed) {
         const auto derived = to_derived_.find(storage);
         if (derived == to_derived_.end()) continue;
+        // Only what operations made; a constant is Python's own.
+        if (graph_->storages[derived->second.index].kind !=
+            StorageKind::kActivation) {
+          continue;
+        }
         const auto death = deaths.find(derived->second);
         if (death != deaths.end() && death->second == i) continue;
         return fmt::format(

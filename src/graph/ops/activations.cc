@@ -1,6 +1,7 @@
 #include "graph/ops/activations.h"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "graph/strides.h"
@@ -49,8 +50,8 @@ constexpr std::array kRows = {
     &kGelu, &kRelu,    &kHardtanh, &kLeakyRelu, &kHardSwish, &kMish, &kSoftplus,
     &kTanh, &kSigmoid, &kErf,      &kSqrt,      &kClamp,     &kPrelu};
 
-Tensor Unary(const OperationRow& row, const Tensor& x) {
-  return x.builder().Emit(row, {x});
+Tensor Unary(const OperationRow& row, Tensor x) {
+  return x.builder().Emit(row, {std::move(x)});
 }
 
 }  // namespace
@@ -58,27 +59,29 @@ Tensor Unary(const OperationRow& row, const Tensor& x) {
 std::span<const OperationRow* const> ActivationOperations() { return kRows; }
 
 // The flag says which form: the tanh approximation.
-Tensor Gelu(const Tensor& x) { return x.builder().Emit(kGelu, {x}, {false}); }
-Tensor GeluTanh(const Tensor& x) {
-  return x.builder().Emit(kGelu, {x}, {true});
+Tensor Gelu(Tensor x) {
+  return x.builder().Emit(kGelu, {std::move(x)}, {false});
 }
-Tensor Relu(const Tensor& x) { return Unary(kRelu, x); }
-Tensor Relu6(const Tensor& x) {
-  return x.builder().Emit(kHardtanh, {x}, {0.0, 6.0});
+Tensor GeluTanh(Tensor x) {
+  return x.builder().Emit(kGelu, {std::move(x)}, {true});
 }
-Tensor LeakyRelu(const Tensor& x) { return Unary(kLeakyRelu, x); }
-Tensor HardSwish(const Tensor& x) { return Unary(kHardSwish, x); }
-Tensor Mish(const Tensor& x) { return Unary(kMish, x); }
-Tensor Softplus(const Tensor& x) { return Unary(kSoftplus, x); }
-Tensor Tanh(const Tensor& x) { return Unary(kTanh, x); }
-Tensor Sigmoid(const Tensor& x) { return Unary(kSigmoid, x); }
-Tensor Erf(const Tensor& x) { return Unary(kErf, x); }
-Tensor Sqrt(const Tensor& x) { return Unary(kSqrt, x); }
-Tensor Clamp(const Tensor& x, double least, double most) {
-  return x.builder().Emit(kClamp, {x}, {least, most});
+Tensor Relu(Tensor x) { return Unary(kRelu, std::move(x)); }
+Tensor Relu6(Tensor x) {
+  return x.builder().Emit(kHardtanh, {std::move(x)}, {0.0, 6.0});
 }
-Tensor PreluKernel(const Tensor& x, const Tensor& weight) {
-  return x.builder().Emit(kPrelu, {x, weight});
+Tensor LeakyRelu(Tensor x) { return Unary(kLeakyRelu, std::move(x)); }
+Tensor HardSwish(Tensor x) { return Unary(kHardSwish, std::move(x)); }
+Tensor Mish(Tensor x) { return Unary(kMish, std::move(x)); }
+Tensor Softplus(Tensor x) { return Unary(kSoftplus, std::move(x)); }
+Tensor Tanh(Tensor x) { return Unary(kTanh, std::move(x)); }
+Tensor Sigmoid(Tensor x) { return Unary(kSigmoid, std::move(x)); }
+Tensor Erf(Tensor x) { return Unary(kErf, std::move(x)); }
+Tensor Sqrt(Tensor x) { return Unary(kSqrt, std::move(x)); }
+Tensor Clamp(Tensor x, double least, double most) {
+  return x.builder().Emit(kClamp, {std::move(x)}, {least, most});
+}
+Tensor PreluKernel(Tensor x, Tensor weight) {
+  return x.builder().Emit(kPrelu, {std::move(x), std::move(weight)});
 }
 
 }  // namespace foretell

@@ -17,22 +17,22 @@ namespace foretell {
 
 std::span<const OperationRow* const> ActivationOperations();
 
-Tensor Gelu(const Tensor& x);  // by erf
-Tensor GeluTanh(const Tensor& x);
-Tensor Relu(const Tensor& x);
-Tensor Relu6(const Tensor& x);
-Tensor LeakyRelu(const Tensor& x);
-Tensor HardSwish(const Tensor& x);
-Tensor Mish(const Tensor& x);
-Tensor Softplus(const Tensor& x);
-Tensor Tanh(const Tensor& x);
-Tensor Sigmoid(const Tensor& x);
-Tensor Erf(const Tensor& x);
-Tensor Sqrt(const Tensor& x);
+Tensor Gelu(Tensor x);  // by erf
+Tensor GeluTanh(Tensor x);
+Tensor Relu(Tensor x);
+Tensor Relu6(Tensor x);
+Tensor LeakyRelu(Tensor x);
+Tensor HardSwish(Tensor x);
+Tensor Mish(Tensor x);
+Tensor Softplus(Tensor x);
+Tensor Tanh(Tensor x);
+Tensor Sigmoid(Tensor x);
+Tensor Erf(Tensor x);
+Tensor Sqrt(Tensor x);
 // x between two numbers.
-Tensor Clamp(const Tensor& x, double least, double most);
+Tensor Clamp(Tensor x, double least, double most);
 // weight [1, …, 1] of the rank of x.
-Tensor PreluKernel(const Tensor& x, const Tensor& weight);
+Tensor PreluKernel(Tensor x, Tensor weight);
 
 }  // namespace foretell
 

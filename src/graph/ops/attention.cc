@@ -1,6 +1,7 @@
 #include "graph/ops/attention.h"
 
 #include <array>
+#include <utility>
 
 #include "base/checked.h"
 #include "graph/strides.h"
@@ -21,8 +22,7 @@ OperationOutput HeadsInside(const Shape& shape, DType dtype) {
   const int64_t heads = shape[1];
   const int64_t length = shape[2];
   const int64_t dim = shape[3];
-  const Shape rows =
-      ContiguousStrides({shape[0], length, heads, dim});
+  const Shape rows = ContiguousStrides({shape[0], length, heads, dim});
   return {shape, {rows[0], rows[2], rows[1], rows[3]}, dtype, -1};
 }
 
@@ -92,7 +92,8 @@ std::optional<int64_t> FlopsOfAttention(std::span<const Value> in,
   const Shape pairs = {q[0], q[1], q[2], in[1].shape[2]};
   const auto count = pairs.Elements();
   const auto dims = CheckedAdd(q[3], out[0].shape[3]);
-  const auto products = count && dims ? CheckedMul(*count, *dims) : std::nullopt;
+  const auto products =
+      count && dims ? CheckedMul(*count, *dims) : std::nullopt;
   return products ? CheckedMul(*products, 2) : std::nullopt;
 }
 
@@ -111,37 +112,39 @@ constexpr OperationRow kFlash = {
 
 constexpr std::array kRows = {&kCudnn, &kEfficient, &kFlash};
 
-Tensor Attend(const OperationRow& row, const Tensor& query, const Tensor& key,
-              const Tensor& value, const Tensor& bias,
-              std::span<const Attribute> attributes) {
-  std::vector<Tensor> inputs = {query, key, value};
-  if (!bias.empty()) inputs.push_back(bias);
-  return query.builder().EmitMany(row, inputs, attributes)[0];
+Tensor Attend(const OperationRow& row, Tensor query, Tensor key, Tensor value,
+              Tensor bias, std::span<const Attribute> attributes) {
+  std::vector<Tensor> inputs;
+  for (Tensor* input : {&query, &key, &value, &bias}) {
+    if (!input->empty()) inputs.push_back(std::move(*input));
+  }
+  return inputs[0].builder().EmitMany(row, inputs, attributes)[0];
 }
 
 }  // namespace
 
 std::span<const OperationRow* const> AttentionOperations() { return kRows; }
 
-Tensor CudnnAttention(const Tensor& query, const Tensor& key,
-                      const Tensor& value, const Tensor& bias, bool keeps,
-                      double dropout, bool causal, double scale) {
+Tensor CudnnAttention(Tensor query, Tensor key, Tensor value, Tensor bias,
+                      bool keeps, double dropout, bool causal, double scale) {
   const Attribute attributes[] = {keeps, dropout, causal, scale};
-  return Attend(kCudnn, query, key, value, bias, attributes);
+  return Attend(kCudnn, std::move(query), std::move(key), std::move(value),
+                std::move(bias), attributes);
 }
 
-Tensor EfficientAttention(const Tensor& query, const Tensor& key,
-                          const Tensor& value, const Tensor& bias, bool keeps,
-                          double dropout, bool causal, double scale) {
+Tensor EfficientAttention(Tensor query, Tensor key, Tensor value, Tensor bias,
+                          bool keeps, double dropout, bool causal,
+                          double scale) {
   const Attribute attributes[] = {keeps, dropout, causal, scale};
-  return Attend(kEfficient, query, key, value, bias, attributes);
+  return Attend(kEfficient, std::move(query), std::move(key), std::move(value),
+                std::move(bias), attributes);
 }
 
-Tensor FlashAttention(const Tensor& query, const Tensor& key,
-                      const Tensor& value, double dropout, bool causal,
-                      double scale) {
+Tensor FlashAttention(Tensor query, Tensor key, Tensor value, double dropout,
+                      bool causal, double scale) {
   const Attribute attributes[] = {dropout, causal, scale};
-  return Attend(kFlash, query, key, value, Tensor(), attributes);
+  return Attend(kFlash, std::move(query), std::move(key), std::move(value),
+                Tensor(), attributes);
 }
 
 }  // namespace foretell

@@ -19,15 +19,13 @@ std::span<const OperationRow* const> AttentionOperations();
 
 // query [b, h, s, d], key and value [b, h_kv, t, d] -> [b, h, s, d_v].
 // `bias` may be empty. `keeps` says that a backward will follow.
-Tensor CudnnAttention(const Tensor& query, const Tensor& key,
-                      const Tensor& value, const Tensor& bias, bool keeps,
-                      double dropout, bool causal, double scale);
-Tensor EfficientAttention(const Tensor& query, const Tensor& key,
-                          const Tensor& value, const Tensor& bias, bool keeps,
-                          double dropout, bool causal, double scale);
-Tensor FlashAttention(const Tensor& query, const Tensor& key,
-                      const Tensor& value, double dropout, bool causal,
-                      double scale);
+Tensor CudnnAttention(Tensor query, Tensor key, Tensor value, Tensor bias,
+                      bool keeps, double dropout, bool causal, double scale);
+Tensor EfficientAttention(Tensor query, Tensor key, Tensor value, Tensor bias,
+                          bool keeps, double dropout, bool causal,
+                          double scale);
+Tensor FlashAttention(Tensor query, Tensor key, Tensor value, double dropout,
+                      bool causal, double scale);
 
 }  // namespace foretell
 

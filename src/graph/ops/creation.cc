@@ -1,6 +1,7 @@
 #include "graph/ops/creation.h"
 
 #include <array>
+#include <utility>
 
 #include "graph/strides.h"
 
@@ -52,9 +53,8 @@ constexpr OperationRow kEmpty = {"aten.empty.memory_format",
 constexpr OperationRow kNewZeros = {"aten.new_zeros.default",
                                     "Zeros where x lives, of other extents.",
                                     InferNew};
-constexpr OperationRow kNewOnes = {"aten.new_ones.default",
-                                   "Ones where x lives, of other extents.",
-                                   InferNew};
+constexpr OperationRow kNewOnes = {
+    "aten.new_ones.default", "Ones where x lives, of other extents.", InferNew};
 constexpr OperationRow kOnes = {"aten.ones.default", "A tensor of ones.",
                                 InferCreation};
 constexpr OperationRow kTril = {
@@ -101,38 +101,42 @@ Tensor Empty(Builder& builder, const Shape& shape, DType dtype) {
   return builder.Emit(kEmpty, {}, {shape, dtype});
 }
 
-Tensor NewZeros(const Tensor& x, const Shape& shape) {
-  return x.builder().Emit(kNewZeros, {x}, {shape, x.dtype()});
+Tensor NewZeros(Tensor x, const Shape& shape) {
+  const DType dtype = x.dtype();
+  return x.builder().Emit(kNewZeros, {std::move(x)}, {shape, dtype});
 }
 
 Tensor Ones(Builder& builder, const Shape& shape, DType dtype) {
   return builder.Emit(kOnes, {}, {shape, dtype});
 }
 
-Tensor NewOnes(const Tensor& x, const Shape& shape, DType dtype) {
-  return x.builder().Emit(kNewOnes, {x}, {shape, dtype});
+Tensor NewOnes(Tensor x, const Shape& shape, DType dtype) {
+  return x.builder().Emit(kNewOnes, {std::move(x)}, {shape, dtype});
 }
 
-Tensor Tril(const Tensor& x) { return x.builder().Emit(kTril, {x}); }
+Tensor Tril(Tensor x) { return x.builder().Emit(kTril, {std::move(x)}); }
 
-Tensor ZerosLike(const Tensor& x) {
-  return x.builder().Emit(kZerosLike, {x}, {x.dtype()});
+Tensor ZerosLike(Tensor x) {
+  const DType dtype = x.dtype();
+  return x.builder().Emit(kZerosLike, {std::move(x)}, {dtype});
 }
 
-Tensor EmptyLike(const Tensor& x) {
-  return x.builder().Emit(kEmptyLike, {x}, {x.dtype()});
+Tensor EmptyLike(Tensor x) {
+  const DType dtype = x.dtype();
+  return x.builder().Emit(kEmptyLike, {std::move(x)}, {dtype});
 }
 
-Tensor FullLike(const Tensor& x, double value, DType dtype) {
-  return x.builder().Emit(kFullLike, {x}, {dtype, value});
+Tensor FullLike(Tensor x, double value, DType dtype) {
+  return x.builder().Emit(kFullLike, {std::move(x)}, {dtype, value});
 }
 
 Tensor LiftFresh(Builder& builder, const Shape& shape, DType dtype) {
   return builder.Emit(kLiftFresh, {builder.Constant(shape, dtype)}, {dtype});
 }
 
-void LocalScalar(const Tensor& x) {
-  x.builder().EmitMany(kLocalScalar, std::span(&x, 1), {});
+void LocalScalar(Tensor x) {
+  const Tensor held = std::move(x);
+  held.builder().EmitMany(kLocalScalar, std::span(&held, 1), {});
 }
 
 }  // namespace foretell

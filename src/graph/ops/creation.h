@@ -20,16 +20,16 @@ Tensor Zeros(Builder& builder, const Shape& shape, DType dtype);
 Tensor Ones(Builder& builder, const Shape& shape, DType dtype);
 Tensor ScalarTensor(Builder& builder, double value, DType dtype);  // []
 Tensor Empty(Builder& builder, const Shape& shape, DType dtype);
-Tensor NewZeros(const Tensor& x, const Shape& shape);  // in the dtype of x
-Tensor NewOnes(const Tensor& x, const Shape& shape, DType dtype);
-Tensor ZerosLike(const Tensor& x);
-Tensor EmptyLike(const Tensor& x);
-Tensor Tril(const Tensor& x);  // what lies above the diagonal is zero
-Tensor FullLike(const Tensor& x, double value, DType dtype);
+Tensor NewZeros(Tensor x, const Shape& shape);  // in the dtype of x
+Tensor NewOnes(Tensor x, const Shape& shape, DType dtype);
+Tensor ZerosLike(Tensor x);
+Tensor EmptyLike(Tensor x);
+Tensor Tril(Tensor x);  // what lies above the diagonal is zero
+Tensor FullLike(Tensor x, double value, DType dtype);
 // torch.tensor(numbers), on the host.
 Tensor LiftFresh(Builder& builder, const Shape& shape, DType dtype);
 // Python reads the element (bool(), item()); gives no tensor.
-void LocalScalar(const Tensor& x);
+void LocalScalar(Tensor x);
 
 }  // namespace foretell
 

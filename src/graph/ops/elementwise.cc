@@ -1,6 +1,7 @@
 #include "graph/ops/elementwise.h"
 
 #include <array>
+#include <utility>
 
 #include "graph/strides.h"
 
@@ -78,8 +79,8 @@ constexpr OperationRow kSub = {
     "aten.sub.Tensor", "x - y; y is a tensor or a number.", InferMaybeScalar};
 constexpr OperationRow kMul = {
     "aten.mul.Tensor", "x y; y is a tensor or a number.", InferMaybeScalar};
-constexpr OperationRow kMulNumber = {"aten.mul.Scalar",
-                                     "x y; y is a number.", InferUnary};
+constexpr OperationRow kMulNumber = {"aten.mul.Scalar", "x y; y is a number.",
+                                     InferUnary};
 constexpr OperationRow kNeg = {"aten.neg.default", "-x.", InferUnary};
 constexpr OperationRow kPow = {"aten.pow.Tensor_Scalar",
                                "x to the power of a number.", InferUnary};
@@ -99,9 +100,9 @@ constexpr OperationRow kLe = {"aten.le.Tensor", "Whether x is at most y.",
                               InferCompare};
 constexpr OperationRow kDiv = {
     "aten.div.Tensor", "x / y; y is a tensor or a number.", InferMaybeScalar};
-constexpr OperationRow kFloorDivide = {
-    "aten.floor_divide.default", "x / y, rounded down; y is a number.",
-    InferUnary};
+constexpr OperationRow kFloorDivide = {"aten.floor_divide.default",
+                                       "x / y, rounded down; y is a number.",
+                                       InferUnary};
 constexpr OperationRow kGt = {"aten.gt.Tensor", "Whether x is above y.",
                               InferCompare};
 constexpr OperationRow kBitwiseAnd = {"aten.bitwise_and.Tensor",
@@ -126,12 +127,11 @@ constexpr OperationRow kWhere = {
     "aten.where.self", "x where the condition holds, else y.", InferWhere};
 
 constexpr std::array kRows = {
-    &kAdd,         &kSub,      &kMul,      &kNeg,    &kPow,  &kRsqrt,
-    &kCos,         &kSin,      &kSilu,     &kToCopy, &kEq,   &kNe,
-    &kLe,          &kWhere,    &kDiv,      &kAbs,    &kLog,  &kMinimum,
-    &kClampTensor, &kLtScalar, &kGtScalar, &kGe,     &kIsInf,
-    &kFloorDivide, &kGt,       &kBitwiseAnd,
-    &kMulNumber};
+    &kAdd,         &kSub,        &kMul,      &kNeg,    &kPow,   &kRsqrt,
+    &kCos,         &kSin,        &kSilu,     &kToCopy, &kEq,    &kNe,
+    &kLe,          &kWhere,      &kDiv,      &kAbs,    &kLog,   &kMinimum,
+    &kClampTensor, &kLtScalar,   &kGtScalar, &kGe,     &kIsInf, &kFloorDivide,
+    &kGt,          &kBitwiseAnd, &kMulNumber};
 
 }  // namespace
 
@@ -146,85 +146,88 @@ DType PromoteTypes(DType a, DType b) {
   return bits_a > bits_b ? a : b;
 }
 
-Tensor Add(const Tensor& x, const Tensor& y) {
-  return x.builder().Emit(kAdd, {x, y});
+Tensor Add(Tensor x, Tensor y) {
+  return x.builder().Emit(kAdd, {std::move(x), std::move(y)});
 }
-Tensor AddScalar(const Tensor& x, double y) {
-  return x.builder().Emit(kAdd, {x}, {y});
+Tensor AddScalar(Tensor x, double y) {
+  return x.builder().Emit(kAdd, {std::move(x)}, {y});
 }
-Tensor Sub(const Tensor& x, const Tensor& y) {
-  return x.builder().Emit(kSub, {x, y});
+Tensor Sub(Tensor x, Tensor y) {
+  return x.builder().Emit(kSub, {std::move(x), std::move(y)});
 }
-Tensor SubScalar(const Tensor& x, double y) {
-  return x.builder().Emit(kSub, {x}, {y});
+Tensor SubScalar(Tensor x, double y) {
+  return x.builder().Emit(kSub, {std::move(x)}, {y});
 }
-Tensor Mul(const Tensor& x, const Tensor& y) {
-  return x.builder().Emit(kMul, {x, y});
+Tensor Mul(Tensor x, Tensor y) {
+  return x.builder().Emit(kMul, {std::move(x), std::move(y)});
 }
-Tensor MulScalar(const Tensor& x, double y) {
-  return x.builder().Emit(kMul, {x}, {y});
+Tensor MulScalar(Tensor x, double y) {
+  return x.builder().Emit(kMul, {std::move(x)}, {y});
 }
-Tensor MulNumber(const Tensor& x, double y) {
-  return x.builder().Emit(kMulNumber, {x}, {y});
+Tensor MulNumber(Tensor x, double y) {
+  return x.builder().Emit(kMulNumber, {std::move(x)}, {y});
 }
-Tensor Neg(const Tensor& x) { return x.builder().Emit(kNeg, {x}); }
-Tensor PowScalar(const Tensor& x, double exponent) {
-  return x.builder().Emit(kPow, {x}, {exponent});
+Tensor Neg(Tensor x) { return x.builder().Emit(kNeg, {std::move(x)}); }
+Tensor PowScalar(Tensor x, double exponent) {
+  return x.builder().Emit(kPow, {std::move(x)}, {exponent});
 }
-Tensor Rsqrt(const Tensor& x) { return x.builder().Emit(kRsqrt, {x}); }
-Tensor Cos(const Tensor& x) { return x.builder().Emit(kCos, {x}); }
-Tensor Sin(const Tensor& x) { return x.builder().Emit(kSin, {x}); }
-Tensor Silu(const Tensor& x) { return x.builder().Emit(kSilu, {x}); }
+Tensor Rsqrt(Tensor x) { return x.builder().Emit(kRsqrt, {std::move(x)}); }
+Tensor Cos(Tensor x) { return x.builder().Emit(kCos, {std::move(x)}); }
+Tensor Sin(Tensor x) { return x.builder().Emit(kSin, {std::move(x)}); }
+Tensor Silu(Tensor x) { return x.builder().Emit(kSilu, {std::move(x)}); }
 
-Tensor To(const Tensor& x, DType dtype) {
+Tensor To(Tensor x, DType dtype) {
   if (x.dtype() == dtype) return x;
-  return x.builder().Emit(kToCopy, {x}, {dtype});
+  return x.builder().Emit(kToCopy, {std::move(x)}, {dtype});
 }
 
-Tensor Transfer(const Tensor& x) {
-  return x.builder().Emit(kToCopy, {x}, {x.dtype()});
+Tensor Transfer(Tensor x) {
+  const DType dtype = x.dtype();
+  return x.builder().Emit(kToCopy, {std::move(x)}, {dtype});
 }
-Tensor EqScalar(const Tensor& x, double y) {
-  return x.builder().Emit(kEq, {x}, {y});
+Tensor EqScalar(Tensor x, double y) {
+  return x.builder().Emit(kEq, {std::move(x)}, {y});
 }
-Tensor NeScalar(const Tensor& x, double y) {
-  return x.builder().Emit(kNe, {x}, {y});
+Tensor NeScalar(Tensor x, double y) {
+  return x.builder().Emit(kNe, {std::move(x)}, {y});
 }
-Tensor Le(const Tensor& x, const Tensor& y) {
-  return x.builder().Emit(kLe, {x, y});
+Tensor Le(Tensor x, Tensor y) {
+  return x.builder().Emit(kLe, {std::move(x), std::move(y)});
 }
-Tensor DivScalar(const Tensor& x, double y) {
-  return x.builder().Emit(kDiv, {x}, {y});
+Tensor DivScalar(Tensor x, double y) {
+  return x.builder().Emit(kDiv, {std::move(x)}, {y});
 }
-Tensor FloorDivide(const Tensor& x, int64_t y) {
-  return x.builder().Emit(kFloorDivide, {x}, {y});
+Tensor FloorDivide(Tensor x, int64_t y) {
+  return x.builder().Emit(kFloorDivide, {std::move(x)}, {y});
 }
-Tensor Gt(const Tensor& x, const Tensor& y) {
-  return x.builder().Emit(kGt, {x, y});
+Tensor Gt(Tensor x, Tensor y) {
+  return x.builder().Emit(kGt, {std::move(x), std::move(y)});
 }
-Tensor BitwiseAnd(const Tensor& x, const Tensor& y) {
-  return x.builder().Emit(kBitwiseAnd, {x, y});
+Tensor BitwiseAnd(Tensor x, Tensor y) {
+  return x.builder().Emit(kBitwiseAnd, {std::move(x), std::move(y)});
 }
-Tensor Abs(const Tensor& x) { return x.builder().Emit(kAbs, {x}); }
-Tensor Log(const Tensor& x) { return x.builder().Emit(kLog, {x}); }
-Tensor Minimum(const Tensor& x, const Tensor& y) {
-  return x.builder().Emit(kMinimum, {x, y});
+Tensor Abs(Tensor x) { return x.builder().Emit(kAbs, {std::move(x)}); }
+Tensor Log(Tensor x) { return x.builder().Emit(kLog, {std::move(x)}); }
+Tensor Minimum(Tensor x, Tensor y) {
+  return x.builder().Emit(kMinimum, {std::move(x), std::move(y)});
 }
-Tensor ClampBetween(const Tensor& x, const Tensor& least, const Tensor& most) {
-  return x.builder().Emit(kClampTensor, {x, least, most});
+Tensor ClampBetween(Tensor x, Tensor least, Tensor most) {
+  return x.builder().Emit(kClampTensor,
+                          {std::move(x), std::move(least), std::move(most)});
 }
-Tensor LtScalar(const Tensor& x, double y) {
-  return x.builder().Emit(kLtScalar, {x}, {y});
+Tensor LtScalar(Tensor x, double y) {
+  return x.builder().Emit(kLtScalar, {std::move(x)}, {y});
 }
-Tensor GtScalar(const Tensor& x, double y) {
-  return x.builder().Emit(kGtScalar, {x}, {y});
+Tensor GtScalar(Tensor x, double y) {
+  return x.builder().Emit(kGtScalar, {std::move(x)}, {y});
 }
-Tensor Ge(const Tensor& x, const Tensor& y) {
-  return x.builder().Emit(kGe, {x, y});
+Tensor Ge(Tensor x, Tensor y) {
+  return x.builder().Emit(kGe, {std::move(x), std::move(y)});
 }
-Tensor IsInf(const Tensor& x) { return x.builder().Emit(kIsInf, {x}); }
-Tensor Where(const Tensor& condition, const Tensor& x, const Tensor& y) {
-  return x.builder().Emit(kWhere, {condition, x, y});
+Tensor IsInf(Tensor x) { return x.builder().Emit(kIsInf, {std::move(x)}); }
+Tensor Where(Tensor condition, Tensor x, Tensor y) {
+  return x.builder().Emit(kWhere,
+                          {std::move(condition), std::move(x), std::move(y)});
 }
 
 }  // namespace foretell

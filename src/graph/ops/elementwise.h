@@ -18,42 +18,42 @@ std::span<const OperationRow* const> ElementwiseOperations();
 // The dtype that two tensors of one category promote to.
 DType PromoteTypes(DType a, DType b);
 
-Tensor Add(const Tensor& x, const Tensor& y);
-Tensor AddScalar(const Tensor& x, double y);
-Tensor Sub(const Tensor& x, const Tensor& y);
-Tensor SubScalar(const Tensor& x, double y);
-Tensor Mul(const Tensor& x, const Tensor& y);
-Tensor MulScalar(const Tensor& x, double y);
+Tensor Add(Tensor x, Tensor y);
+Tensor AddScalar(Tensor x, double y);
+Tensor Sub(Tensor x, Tensor y);
+Tensor SubScalar(Tensor x, double y);
+Tensor Mul(Tensor x, Tensor y);
+Tensor MulScalar(Tensor x, double y);
 // What ATen's own code multiplies by; MulScalar is what Python does.
-Tensor MulNumber(const Tensor& x, double y);
-Tensor Neg(const Tensor& x);
-Tensor PowScalar(const Tensor& x, double exponent);
-Tensor Rsqrt(const Tensor& x);
-Tensor Cos(const Tensor& x);
-Tensor Sin(const Tensor& x);
-Tensor Silu(const Tensor& x);
+Tensor MulNumber(Tensor x, double y);
+Tensor Neg(Tensor x);
+Tensor PowScalar(Tensor x, double exponent);
+Tensor Rsqrt(Tensor x);
+Tensor Cos(Tensor x);
+Tensor Sin(Tensor x);
+Tensor Silu(Tensor x);
 // Another dtype, laid out as before; the same tensor where nothing changes.
-Tensor To(const Tensor& x, DType dtype);
+Tensor To(Tensor x, DType dtype);
 // The same on another device; always a copy.
-Tensor Transfer(const Tensor& x);
-Tensor EqScalar(const Tensor& x, double y);
-Tensor NeScalar(const Tensor& x, double y);
-Tensor Le(const Tensor& x, const Tensor& y);
-Tensor DivScalar(const Tensor& x, double y);
+Tensor Transfer(Tensor x);
+Tensor EqScalar(Tensor x, double y);
+Tensor NeScalar(Tensor x, double y);
+Tensor Le(Tensor x, Tensor y);
+Tensor DivScalar(Tensor x, double y);
 // Whole numbers, rounded down.
-Tensor FloorDivide(const Tensor& x, int64_t y);
-Tensor Abs(const Tensor& x);
-Tensor Log(const Tensor& x);
-Tensor Minimum(const Tensor& x, const Tensor& y);
-Tensor ClampBetween(const Tensor& x, const Tensor& least, const Tensor& most);
-Tensor LtScalar(const Tensor& x, double y);
-Tensor GtScalar(const Tensor& x, double y);
-Tensor Gt(const Tensor& x, const Tensor& y);
-Tensor Ge(const Tensor& x, const Tensor& y);
+Tensor FloorDivide(Tensor x, int64_t y);
+Tensor Abs(Tensor x);
+Tensor Log(Tensor x);
+Tensor Minimum(Tensor x, Tensor y);
+Tensor ClampBetween(Tensor x, Tensor least, Tensor most);
+Tensor LtScalar(Tensor x, double y);
+Tensor GtScalar(Tensor x, double y);
+Tensor Gt(Tensor x, Tensor y);
+Tensor Ge(Tensor x, Tensor y);
 // Whole numbers or bool, bit by bit.
-Tensor BitwiseAnd(const Tensor& x, const Tensor& y);
-Tensor IsInf(const Tensor& x);
-Tensor Where(const Tensor& condition, const Tensor& x, const Tensor& y);
+Tensor BitwiseAnd(Tensor x, Tensor y);
+Tensor IsInf(Tensor x);
+Tensor Where(Tensor condition, Tensor x, Tensor y);
 
 }  // namespace foretell
 

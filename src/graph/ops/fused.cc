@@ -1,6 +1,7 @@
 #include "graph/ops/fused.h"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "graph/strides.h"
@@ -54,13 +55,14 @@ constexpr std::array kRows = {&kDropout, &kLayerNorm};
 
 std::span<const OperationRow* const> FusedOperations() { return kRows; }
 
-Tensor NativeDropout(const Tensor& x, double probability) {
-  return x.builder().Emit(kDropout, {x}, {probability, true});
+Tensor NativeDropout(Tensor x, double probability) {
+  return x.builder().Emit(kDropout, {std::move(x)}, {probability, true});
 }
 
-Tensor NativeLayerNorm(const Tensor& x, const Tensor& weight,
-                       const Tensor& bias, double epsilon) {
-  return x.builder().Emit(kLayerNorm, {x, weight, bias}, {epsilon});
+Tensor NativeLayerNorm(Tensor x, Tensor weight, Tensor bias, double epsilon) {
+  return x.builder().Emit(kLayerNorm,
+                          {std::move(x), std::move(weight), std::move(bias)},
+                          {epsilon});
 }
 
 }  // namespace foretell

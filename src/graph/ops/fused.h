@@ -16,11 +16,10 @@ namespace foretell {
 std::span<const OperationRow* const> FusedOperations();
 
 // x with elements set to zero; the mask is bool, of the shape of x.
-Tensor NativeDropout(const Tensor& x, double probability);
+Tensor NativeDropout(Tensor x, double probability);
 // x [..., width] normalised over its last axis; mean and reciprocal deviation
 // are [..., 1] float32.
-Tensor NativeLayerNorm(const Tensor& x, const Tensor& weight,
-                       const Tensor& bias, double epsilon);
+Tensor NativeLayerNorm(Tensor x, Tensor weight, Tensor bias, double epsilon);
 
 }  // namespace foretell
 

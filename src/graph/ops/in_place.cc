@@ -1,6 +1,7 @@
 #include "graph/ops/in_place.h"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "graph/strides.h"
@@ -38,9 +39,9 @@ constexpr OperationRow kIndexPut = {
     "aten.index_put_.default",
     "Values written at whole numbers along the first axis.", InferIndexPut};
 constexpr OperationRow kMul = {"aten.mul_.Tensor", "x *= y.", InferInPlace};
-constexpr OperationRow kUniform = {
-    "aten.uniform_.default", "Random numbers written over all elements.",
-    InferInPlace};
+constexpr OperationRow kUniform = {"aten.uniform_.default",
+                                   "Random numbers written over all elements.",
+                                   InferInPlace};
 constexpr OperationRow kCopy = {
     "aten.copy_.default", "y written over the elements of x.", InferInPlace};
 constexpr OperationRow kFill = {
@@ -49,37 +50,38 @@ constexpr OperationRow kMaskedFill = {
     "aten.masked_fill_.Scalar",
     "A number written where a mask of the same extents is true.", InferInPlace};
 
-constexpr std::array kRows = {&kAdd, &kCopy, &kFill, &kMaskedFill, &kDiv, &kIndexPut,
-                              &kMul, &kUniform};
+constexpr std::array kRows = {&kAdd, &kCopy,     &kFill, &kMaskedFill,
+                              &kDiv, &kIndexPut, &kMul,  &kUniform};
 
 }  // namespace
 
 std::span<const OperationRow* const> InPlaceOperations() { return kRows; }
 
-Tensor AddInto(const Tensor& target, const Tensor& other) {
-  return target.builder().Emit(kAdd, {target, other});
+Tensor AddInto(Tensor target, Tensor other) {
+  return target.builder().Emit(kAdd, {std::move(target), std::move(other)});
 }
-Tensor MulInto(const Tensor& target, const Tensor& other) {
-  return target.builder().Emit(kMul, {target, other});
+Tensor MulInto(Tensor target, Tensor other) {
+  return target.builder().Emit(kMul, {std::move(target), std::move(other)});
 }
-Tensor FillUniform(const Tensor& target) {
-  return target.builder().Emit(kUniform, {target});
+Tensor FillUniform(Tensor target) {
+  return target.builder().Emit(kUniform, {std::move(target)});
 }
-Tensor DivInto(const Tensor& target, const Tensor& other) {
-  return target.builder().Emit(kDiv, {target, other});
+Tensor DivInto(Tensor target, Tensor other) {
+  return target.builder().Emit(kDiv, {std::move(target), std::move(other)});
 }
-Tensor IndexPut(const Tensor& target, const Tensor& index,
-                const Tensor& values) {
-  return target.builder().Emit(kIndexPut, {target, index, values});
+Tensor IndexPut(Tensor target, Tensor index, Tensor values) {
+  return target.builder().Emit(
+      kIndexPut, {std::move(target), std::move(index), std::move(values)});
 }
-Tensor CopyInto(const Tensor& target, const Tensor& source) {
-  return target.builder().Emit(kCopy, {target, source});
+Tensor CopyInto(Tensor target, Tensor source) {
+  return target.builder().Emit(kCopy, {std::move(target), std::move(source)});
 }
-Tensor FillWith(const Tensor& target, double value) {
-  return target.builder().Emit(kFill, {target}, {value});
+Tensor FillWith(Tensor target, double value) {
+  return target.builder().Emit(kFill, {std::move(target)}, {value});
 }
-Tensor FillWhere(const Tensor& target, const Tensor& mask, double value) {
-  return target.builder().Emit(kMaskedFill, {target, mask}, {value});
+Tensor FillWhere(Tensor target, Tensor mask, double value) {
+  return target.builder().Emit(kMaskedFill,
+                               {std::move(target), std::move(mask)}, {value});
 }
 
 }  // namespace foretell

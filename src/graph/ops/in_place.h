@@ -15,17 +15,16 @@ namespace foretell {
 
 std::span<const OperationRow* const> InPlaceOperations();
 
-Tensor AddInto(const Tensor& target, const Tensor& other);
-Tensor MulInto(const Tensor& target, const Tensor& other);
-Tensor DivInto(const Tensor& target, const Tensor& other);
-Tensor CopyInto(const Tensor& target, const Tensor& source);
-Tensor FillWith(const Tensor& target, double value);
+Tensor AddInto(Tensor target, Tensor other);
+Tensor MulInto(Tensor target, Tensor other);
+Tensor DivInto(Tensor target, Tensor other);
+Tensor CopyInto(Tensor target, Tensor source);
+Tensor FillWith(Tensor target, double value);
 // target[index] = values, for whole numbers along the first axis.
-Tensor IndexPut(const Tensor& target, const Tensor& index,
-                const Tensor& values);
-Tensor FillUniform(const Tensor& target);  // random numbers
+Tensor IndexPut(Tensor target, Tensor index, Tensor values);
+Tensor FillUniform(Tensor target);  // random numbers
 // Where `mask` is true, `value`.
-Tensor FillWhere(const Tensor& target, const Tensor& mask, double value);
+Tensor FillWhere(Tensor target, Tensor mask, double value);
 
 }  // namespace foretell
 

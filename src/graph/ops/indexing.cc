@@ -1,6 +1,7 @@
 #include "graph/ops/indexing.h"
 
 #include <array>
+#include <utility>
 
 #include "base/checked.h"
 #include "graph/strides.h"
@@ -125,19 +126,22 @@ constexpr std::array kRows = {&kEmbedding, &kCat, &kPad, &kGather, &kIndex};
 
 std::span<const OperationRow* const> IndexingOperations() { return kRows; }
 
-Tensor EmbeddingOp(const Tensor& weight, const Tensor& indices) {
-  return weight.builder().Emit(kEmbedding, {weight, indices});
+Tensor EmbeddingOp(Tensor weight, Tensor indices) {
+  return weight.builder().Emit(kEmbedding,
+                               {std::move(weight), std::move(indices)});
 }
 
-Tensor Gather(const Tensor& x, int axis, const Tensor& index) {
-  return x.builder().Emit(kGather, {x, index}, {int64_t{axis}});
+Tensor Gather(Tensor x, int axis, Tensor index) {
+  return x.builder().Emit(kGather, {std::move(x), std::move(index)},
+                          {int64_t{axis}});
 }
 
-Tensor Index(const Tensor& x, std::span<const Tensor> indices, int first_axis) {
-  std::vector<Tensor> inputs = {x};
+Tensor Index(Tensor x, std::span<const Tensor> indices, int first_axis) {
+  std::vector<Tensor> inputs;
+  inputs.push_back(std::move(x));
   inputs.insert(inputs.end(), indices.begin(), indices.end());
   const Attribute attributes[] = {int64_t{first_axis}};
-  return x.builder().EmitMany(kIndex, inputs, attributes)[0];
+  return inputs[0].builder().EmitMany(kIndex, inputs, attributes)[0];
 }
 
 Tensor Cat(std::span<const Tensor> parts, int axis) {
@@ -145,9 +149,8 @@ Tensor Cat(std::span<const Tensor> parts, int axis) {
   return parts[0].builder().EmitMany(kCat, parts, attributes)[0];
 }
 
-Tensor ConstantPad(const Tensor& x, int64_t before, int64_t after,
-                   double value) {
-  return x.builder().Emit(kPad, {x}, {Shape{before, after}, value});
+Tensor ConstantPad(Tensor x, int64_t before, int64_t after, double value) {
+  return x.builder().Emit(kPad, {std::move(x)}, {Shape{before, after}, value});
 }
 
 }  // namespace foretell

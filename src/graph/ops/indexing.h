@@ -16,16 +16,14 @@ namespace foretell {
 std::span<const OperationRow* const> IndexingOperations();
 
 // weight [rows, width], indices [...] -> [..., width]
-Tensor EmbeddingOp(const Tensor& weight, const Tensor& indices);
+Tensor EmbeddingOp(Tensor weight, Tensor indices);
 // x along `axis` at `index`, which gives the extents.
-Tensor Gather(const Tensor& x, int axis, const Tensor& index);
+Tensor Gather(Tensor x, int axis, Tensor index);
 // x[a, b, …] with whole numbers for its axes from `first_axis` on.
-Tensor Index(const Tensor& x, std::span<const Tensor> indices,
-             int first_axis = 0);
+Tensor Index(Tensor x, std::span<const Tensor> indices, int first_axis = 0);
 Tensor Cat(std::span<const Tensor> parts, int axis);
 // Pads the last axis by `before` and `after` elements.
-Tensor ConstantPad(const Tensor& x, int64_t before, int64_t after,
-                   double value);
+Tensor ConstantPad(Tensor x, int64_t before, int64_t after, double value);
 
 }  // namespace foretell
 

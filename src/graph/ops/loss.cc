@@ -1,6 +1,7 @@
 #include "graph/ops/loss.h"
 
 #include <array>
+#include <utility>
 
 namespace foretell {
 namespace {
@@ -44,14 +45,14 @@ constexpr std::array kRows = {&kNllLoss, &kMseLoss};
 
 std::span<const OperationRow* const> LossOperations() { return kRows; }
 
-Tensor MseLoss(const Tensor& x, const Tensor& targets) {
-  return x.builder().Emit(kMseLoss, {x, targets});
+Tensor MseLoss(Tensor x, Tensor targets) {
+  return x.builder().Emit(kMseLoss, {std::move(x), std::move(targets)});
 }
 
-Tensor NllLoss(const Tensor& log_probabilities, const Tensor& targets,
-               int64_t ignored) {
+Tensor NllLoss(Tensor log_probabilities, Tensor targets, int64_t ignored) {
   return log_probabilities.builder().Emit(
-      kNllLoss, {log_probabilities, targets}, {int64_t{1}, ignored});
+      kNllLoss, {std::move(log_probabilities), std::move(targets)},
+      {int64_t{1}, ignored});
 }
 
 }  // namespace foretell

@@ -15,11 +15,10 @@ namespace foretell {
 std::span<const OperationRow* const> LossOperations();
 
 // x and targets of equal extents -> [].
-Tensor MseLoss(const Tensor& x, const Tensor& targets);
+Tensor MseLoss(Tensor x, Tensor targets);
 // log_probabilities [n, classes], targets [n] -> [] ; the mean over targets
 // other than `ignored`.
-Tensor NllLoss(const Tensor& log_probabilities, const Tensor& targets,
-               int64_t ignored);
+Tensor NllLoss(Tensor log_probabilities, Tensor targets, int64_t ignored);
 
 }  // namespace foretell
 

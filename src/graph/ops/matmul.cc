@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/checked.h"
 #include "graph/strides.h"
@@ -74,8 +75,8 @@ std::string InferGroupedMm(const OperationArguments& args, Outputs& outputs) {
   // Rows of either factor begin at a multiple of 16 bytes, or it is refused.
   for (const Value* factor : {&rows, &factors}) {
     const int rank = factor->shape.rank();
-    const int64_t row = std::max(factor->strides[rank - 1],
-                                 factor->strides[rank - 2]);
+    const int64_t row =
+        std::max(factor->strides[rank - 1], factor->strides[rank - 2]);
     if (row * BytesOf(factor->dtype) % 16 != 0) {
       return "rows of " + std::to_string(row) +
              " elements are no multiple of 16 bytes";
@@ -128,25 +129,27 @@ constexpr std::array kRows = {&kMm, &kAddmm, &kBmm, &kBaddbmm, &kGroupedMm};
 
 std::span<const OperationRow* const> MatmulOperations() { return kRows; }
 
-Tensor Mm(const Tensor& a, const Tensor& b) {
-  return a.builder().Emit(kMm, {a, b});
+Tensor Mm(Tensor a, Tensor b) {
+  return a.builder().Emit(kMm, {std::move(a), std::move(b)});
 }
 
-Tensor Addmm(const Tensor& bias, const Tensor& a, const Tensor& b) {
-  return a.builder().Emit(kAddmm, {bias, a, b});
+Tensor Addmm(Tensor bias, Tensor a, Tensor b) {
+  return a.builder().Emit(kAddmm,
+                          {std::move(bias), std::move(a), std::move(b)});
 }
 
-Tensor Baddbmm(const Tensor& bias, const Tensor& a, const Tensor& b) {
-  return a.builder().Emit(kBaddbmm, {bias, a, b});
+Tensor Baddbmm(Tensor bias, Tensor a, Tensor b) {
+  return a.builder().Emit(kBaddbmm,
+                          {std::move(bias), std::move(a), std::move(b)});
 }
 
-Tensor GroupedMm(const Tensor& rows, const Tensor& factors,
-                 const Tensor& offsets) {
-  return rows.builder().Emit(kGroupedMm, {rows, factors, offsets});
+Tensor GroupedMm(Tensor rows, Tensor factors, Tensor offsets) {
+  return rows.builder().Emit(
+      kGroupedMm, {std::move(rows), std::move(factors), std::move(offsets)});
 }
 
-Tensor Bmm(const Tensor& a, const Tensor& b) {
-  return a.builder().Emit(kBmm, {a, b});
+Tensor Bmm(Tensor a, Tensor b) {
+  return a.builder().Emit(kBmm, {std::move(a), std::move(b)});
 }
 
 }  // namespace foretell

@@ -16,18 +16,17 @@ namespace foretell {
 std::span<const OperationRow* const> MatmulOperations();
 
 // [m, k] x [k, n] -> [m, n]
-Tensor Mm(const Tensor& a, const Tensor& b);
+Tensor Mm(Tensor a, Tensor b);
 // bias [n] or [m, n], plus the product.
-Tensor Addmm(const Tensor& bias, const Tensor& a, const Tensor& b);
+Tensor Addmm(Tensor bias, Tensor a, Tensor b);
 // bias [batch, m, n], plus the product of batches.
-Tensor Baddbmm(const Tensor& bias, const Tensor& a, const Tensor& b);
+Tensor Baddbmm(Tensor bias, Tensor a, Tensor b);
 // Rows [m, k] in consecutive groups, whose ends `offsets` [groups] holds, each
 // with its own factor of [groups, k, n] -> [m, n]. torch.utils.flop_counter
 // leaves it out; its FLOPs are those of the products that it stands for.
-Tensor GroupedMm(const Tensor& rows, const Tensor& factors,
-                 const Tensor& offsets);
+Tensor GroupedMm(Tensor rows, Tensor factors, Tensor offsets);
 // [batch, m, k] x [batch, k, n] -> [batch, m, n]
-Tensor Bmm(const Tensor& a, const Tensor& b);
+Tensor Bmm(Tensor a, Tensor b);
 
 }  // namespace foretell
 

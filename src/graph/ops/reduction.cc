@@ -1,6 +1,7 @@
 #include "graph/ops/reduction.h"
 
 #include <array>
+#include <utility>
 
 #include "graph/ops/elementwise.h"
 #include "graph/strides.h"
@@ -85,9 +86,9 @@ constexpr OperationRow kSumAll = {"aten.sum.default",
                                   "The sum of all elements: [].", InferAllOf};
 constexpr OperationRow kMax = {"aten.max.default",
                                "The largest of all elements: [].", InferAllOf};
-constexpr OperationRow kSum = {"aten.sum.dim_IntList",
-                               "The sum over an axis, which goes or stays as 1.",
-                               InferMean};
+constexpr OperationRow kSum = {
+    "aten.sum.dim_IntList", "The sum over an axis, which goes or stays as 1.",
+    InferMean};
 constexpr OperationRow kSoftmax = {"aten._softmax.default",
                                    "Softmax along an axis.", InferWideSoftmax,
                                    nullptr, 0};
@@ -108,61 +109,61 @@ constexpr OperationRow kAny = {"aten.any.default",
 constexpr OperationRow kAll = {"aten.all.default",
                                "Whether every element is true: [].", InferAll};
 
-constexpr std::array kRows = {&kMean, &kSoftmax, &kLogSoftmax, &kCumsum,
-                              &kAll,  &kArgmax,  &kAny,        &kSum,
-                              &kSafeSoftmax, &kSumAll, &kMax};
+constexpr std::array kRows = {&kMean,        &kSoftmax, &kLogSoftmax, &kCumsum,
+                              &kAll,         &kArgmax,  &kAny,        &kSum,
+                              &kSafeSoftmax, &kSumAll,  &kMax};
 
 }  // namespace
 
 std::span<const OperationRow* const> ReductionOperations() { return kRows; }
 
-Tensor MeanLast(const Tensor& x) {
-  return x.builder().Emit(kMean, {x}, {Shape{-1}, true});
+Tensor MeanLast(Tensor x) {
+  return x.builder().Emit(kMean, {std::move(x)}, {Shape{-1}, true});
 }
 
-Tensor MeanOver(const Tensor& x, int axis) {
-  return x.builder().Emit(kMean, {x}, {Shape{axis}, false});
+Tensor MeanOver(Tensor x, int axis) {
+  return x.builder().Emit(kMean, {std::move(x)}, {Shape{axis}, false});
 }
 
-Tensor Argmax(const Tensor& x, int axis) {
-  return x.builder().Emit(kArgmax, {x}, {int64_t{axis}});
+Tensor Argmax(Tensor x, int axis) {
+  return x.builder().Emit(kArgmax, {std::move(x)}, {int64_t{axis}});
 }
 
-Tensor Any(const Tensor& x) { return x.builder().Emit(kAny, {x}); }
+Tensor Any(Tensor x) { return x.builder().Emit(kAny, {std::move(x)}); }
 
-Tensor SoftmaxOp(const Tensor& x, int axis) {
-  return x.builder().Emit(kSoftmax, {x}, {int64_t{axis}, false});
+Tensor SoftmaxOp(Tensor x, int axis) {
+  return x.builder().Emit(kSoftmax, {std::move(x)}, {int64_t{axis}, false});
 }
 
-Tensor SoftmaxInFloat(const Tensor& x, int axis) {
+Tensor SoftmaxInFloat(Tensor x, int axis) {
   if (x.dtype() == DType::kFloat16) {
-    return x.builder().Emit(kSoftmax, {x}, {int64_t{axis}, true});
+    return x.builder().Emit(kSoftmax, {std::move(x)}, {int64_t{axis}, true});
   }
-  return SoftmaxOp(To(x, DType::kFloat32), axis);
+  return SoftmaxOp(To(std::move(x), DType::kFloat32), axis);
 }
 
-Tensor SafeSoftmax(const Tensor& x, int axis) {
-  return x.builder().Emit(kSafeSoftmax, {x}, {int64_t{axis}});
+Tensor SafeSoftmax(Tensor x, int axis) {
+  return x.builder().Emit(kSafeSoftmax, {std::move(x)}, {int64_t{axis}});
 }
 
-Tensor LogSoftmaxOp(const Tensor& x, int axis) {
-  return x.builder().Emit(kLogSoftmax, {x}, {int64_t{axis}});
+Tensor LogSoftmaxOp(Tensor x, int axis) {
+  return x.builder().Emit(kLogSoftmax, {std::move(x)}, {int64_t{axis}});
 }
 
-Tensor Cumsum(const Tensor& x, int axis, std::optional<DType> dtype) {
-  const DType own =
-      Describe(x.dtype()).is_floating ? x.dtype() : DType::kInt64;
-  return x.builder().Emit(kCumsum, {x}, {int64_t{axis}, dtype.value_or(own)});
+Tensor Cumsum(Tensor x, int axis, std::optional<DType> dtype) {
+  const DType own = Describe(x.dtype()).is_floating ? x.dtype() : DType::kInt64;
+  return x.builder().Emit(kCumsum, {std::move(x)},
+                          {int64_t{axis}, dtype.value_or(own)});
 }
 
-Tensor SumAll(const Tensor& x) { return x.builder().Emit(kSumAll, {x}); }
+Tensor SumAll(Tensor x) { return x.builder().Emit(kSumAll, {std::move(x)}); }
 
-Tensor Max(const Tensor& x) { return x.builder().Emit(kMax, {x}); }
+Tensor Max(Tensor x) { return x.builder().Emit(kMax, {std::move(x)}); }
 
-Tensor SumOver(const Tensor& x, int axis, bool keep) {
-  return x.builder().Emit(kSum, {x}, {Shape{axis}, keep});
+Tensor SumOver(Tensor x, int axis, bool keep) {
+  return x.builder().Emit(kSum, {std::move(x)}, {Shape{axis}, keep});
 }
 
-Tensor All(const Tensor& x) { return x.builder().Emit(kAll, {x}); }
+Tensor All(Tensor x) { return x.builder().Emit(kAll, {std::move(x)}); }
 
 }  // namespace foretell

@@ -16,24 +16,23 @@ namespace foretell {
 
 std::span<const OperationRow* const> ReductionOperations();
 
-Tensor MeanLast(const Tensor& x);  // over the last axis, which stays as 1
-Tensor MeanOver(const Tensor& x, int axis);  // which goes
-Tensor Argmax(const Tensor& x, int axis);    // [...] int64; the axis goes
+Tensor MeanLast(Tensor x);            // over the last axis, which stays as 1
+Tensor MeanOver(Tensor x, int axis);  // which goes
+Tensor Argmax(Tensor x, int axis);    // [...] int64; the axis goes
 // Over `axis`, in the dtype of `x`; keeps its shape.
-Tensor SoftmaxOp(const Tensor& x, int axis);
+Tensor SoftmaxOp(Tensor x, int axis);
 // torch.softmax(x, axis, dtype=float32): float16 is read as it is.
-Tensor SoftmaxInFloat(const Tensor& x, int axis);
+Tensor SoftmaxInFloat(Tensor x, int axis);
 // Rows of minus infinity give zeros.
-Tensor SafeSoftmax(const Tensor& x, int axis);
-Tensor LogSoftmaxOp(const Tensor& x, int axis);
+Tensor SafeSoftmax(Tensor x, int axis);
+Tensor LogSoftmaxOp(Tensor x, int axis);
 // Whole numbers and bool give int64 where no dtype is asked for.
-Tensor Cumsum(const Tensor& x, int axis,
-              std::optional<DType> dtype = std::nullopt);
-Tensor SumAll(const Tensor& x);  // []
-Tensor Max(const Tensor& x);     // [], of all
-Tensor SumOver(const Tensor& x, int axis, bool keep);  // stays as 1, or goes
-Tensor Any(const Tensor& x);               // [] bool
-Tensor All(const Tensor& x);               // [] bool
+Tensor Cumsum(Tensor x, int axis, std::optional<DType> dtype = std::nullopt);
+Tensor SumAll(Tensor x);                        // []
+Tensor Max(Tensor x);                           // [], of all
+Tensor SumOver(Tensor x, int axis, bool keep);  // stays as 1, or goes
+Tensor Any(Tensor x);                           // [] bool
+Tensor All(Tensor x);                           // [] bool
 
 }  // namespace foretell
 

@@ -1,6 +1,7 @@
 #include "graph/ops/sorting.h"
 
 #include <array>
+#include <utility>
 
 #include "graph/strides.h"
 
@@ -20,8 +21,7 @@ std::string InferTopK(const OperationArguments& args, Outputs& outputs) {
   const Value& x = args.input(0);
   const int64_t count = args.Integer(0);
   if (x.shape.rank() == 0 || count < 0 || count > x.shape[-1]) {
-    return "the " + std::to_string(count) + " largest of " +
-           x.shape.ToString();
+    return "the " + std::to_string(count) + " largest of " + x.shape.ToString();
   }
   Shape shape = x.shape;
   shape.Set(-1, count);
@@ -61,17 +61,19 @@ std::pair<Tensor, Tensor> Both(std::vector<Tensor> outputs) {
 
 std::span<const OperationRow* const> SortingOperations() { return kRows; }
 
-std::pair<Tensor, Tensor> TopK(const Tensor& x, int64_t count) {
+std::pair<Tensor, Tensor> TopK(Tensor x, int64_t count) {
+  const Tensor held = std::move(x);
   const Attribute attributes[] = {count};
-  return Both(x.builder().EmitMany(kTopK, std::span(&x, 1), attributes));
+  return Both(held.builder().EmitMany(kTopK, std::span(&held, 1), attributes));
 }
 
-std::pair<Tensor, Tensor> Sort(const Tensor& x) {
-  return Both(x.builder().EmitMany(kSort, std::span(&x, 1), {}));
+std::pair<Tensor, Tensor> Sort(Tensor x) {
+  const Tensor held = std::move(x);
+  return Both(held.builder().EmitMany(kSort, std::span(&held, 1), {}));
 }
 
-Tensor Histogram(const Tensor& x, int64_t bins) {
-  return x.builder().Emit(kHistogram, {x}, {bins});
+Tensor Histogram(Tensor x, int64_t bins) {
+  return x.builder().Emit(kHistogram, {std::move(x)}, {bins});
 }
 
 }  // namespace foretell

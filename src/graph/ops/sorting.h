@@ -17,11 +17,11 @@ namespace foretell {
 std::span<const OperationRow* const> SortingOperations();
 
 // The `count` largest of the last axis, and where they were (int64).
-std::pair<Tensor, Tensor> TopK(const Tensor& x, int64_t count);
+std::pair<Tensor, Tensor> TopK(Tensor x, int64_t count);
 // Along the last axis, and where each was (int64).
-std::pair<Tensor, Tensor> Sort(const Tensor& x);
+std::pair<Tensor, Tensor> Sort(Tensor x);
 // How many elements fall into each of `bins` equal ranges: [bins].
-Tensor Histogram(const Tensor& x, int64_t bins);
+Tensor Histogram(Tensor x, int64_t bins);
 
 }  // namespace foretell
 

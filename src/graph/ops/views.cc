@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "graph/strides.h"
 
@@ -250,59 +251,61 @@ constexpr std::array kRows = {&kT,       &kView,      &kUnsafeView, &kTranspose,
 
 std::span<const OperationRow* const> ViewOperations() { return kRows; }
 
-Tensor T(const Tensor& x) { return x.builder().Emit(kT, {x}); }
+Tensor T(Tensor x) { return x.builder().Emit(kT, {std::move(x)}); }
 
-Tensor View(const Tensor& x, const Shape& sizes) {
-  return x.builder().Emit(kView, {x}, {sizes});
+Tensor View(Tensor x, const Shape& sizes) {
+  return x.builder().Emit(kView, {std::move(x)}, {sizes});
 }
 
-Tensor UnsafeView(const Tensor& x, const Shape& sizes) {
-  return x.builder().Emit(kUnsafeView, {x}, {sizes});
+Tensor UnsafeView(Tensor x, const Shape& sizes) {
+  return x.builder().Emit(kUnsafeView, {std::move(x)}, {sizes});
 }
 
-Tensor Transpose(const Tensor& x, int axis_a, int axis_b) {
-  return x.builder().Emit(kTranspose, {x}, {int64_t{axis_a}, int64_t{axis_b}});
+Tensor Transpose(Tensor x, int axis_a, int axis_b) {
+  return x.builder().Emit(kTranspose, {std::move(x)},
+                          {int64_t{axis_a}, int64_t{axis_b}});
 }
 
-Tensor Permute(const Tensor& x, const Shape& axes) {
-  return x.builder().Emit(kPermute, {x}, {axes});
+Tensor Permute(Tensor x, const Shape& axes) {
+  return x.builder().Emit(kPermute, {std::move(x)}, {axes});
 }
 
-Tensor Unsqueeze(const Tensor& x, int axis) {
-  return x.builder().Emit(kUnsqueeze, {x}, {int64_t{axis}});
+Tensor Unsqueeze(Tensor x, int axis) {
+  return x.builder().Emit(kUnsqueeze, {std::move(x)}, {int64_t{axis}});
 }
 
-Tensor Squeeze(const Tensor& x) {
-  return x.builder().Emit(kSqueeze, {x}, {false});
+Tensor Squeeze(Tensor x) {
+  return x.builder().Emit(kSqueeze, {std::move(x)}, {false});
 }
 
-Tensor SqueezeAxis(const Tensor& x, int axis) {
-  return x.builder().Emit(kSqueezeDim, {x}, {true, int64_t{axis}});
+Tensor SqueezeAxis(Tensor x, int axis) {
+  return x.builder().Emit(kSqueezeDim, {std::move(x)}, {true, int64_t{axis}});
 }
 
-Tensor Slice(const Tensor& x, int axis, int64_t start, int64_t end) {
-  return x.builder().Emit(kSlice, {x}, {int64_t{axis}, start, end});
+Tensor Slice(Tensor x, int axis, int64_t start, int64_t end) {
+  return x.builder().Emit(kSlice, {std::move(x)}, {int64_t{axis}, start, end});
 }
 
-Tensor Select(const Tensor& x, int axis, int64_t index) {
-  return x.builder().Emit(kSelect, {x}, {int64_t{axis}, index});
+Tensor Select(Tensor x, int axis, int64_t index) {
+  return x.builder().Emit(kSelect, {std::move(x)}, {int64_t{axis}, index});
 }
 
-Tensor Expand(const Tensor& x, const Shape& sizes) {
-  return x.builder().Emit(kExpand, {x}, {sizes});
+Tensor Expand(Tensor x, const Shape& sizes) {
+  return x.builder().Emit(kExpand, {std::move(x)}, {sizes});
 }
 
-Tensor Detach(const Tensor& x) { return x.builder().Emit(kDetach, {x}); }
+Tensor Detach(Tensor x) { return x.builder().Emit(kDetach, {std::move(x)}); }
 
-Tensor Alias(const Tensor& x) { return x.builder().Emit(kAlias, {x}); }
+Tensor Alias(Tensor x) { return x.builder().Emit(kAlias, {std::move(x)}); }
 
-Tensor CloneContiguous(const Tensor& x) {
-  return x.builder().Emit(kClone, {x});
+Tensor CloneContiguous(Tensor x) {
+  return x.builder().Emit(kClone, {std::move(x)});
 }
 
-std::vector<Tensor> Split(const Tensor& x, int64_t size, int axis) {
+std::vector<Tensor> Split(Tensor x, int64_t size, int axis) {
+  const Tensor held = std::move(x);
   const Attribute attributes[] = {size, int64_t{axis}};
-  return x.builder().EmitMany(kSplit, std::span(&x, 1), attributes);
+  return held.builder().EmitMany(kSplit, std::span(&held, 1), attributes);
 }
 
 }  // namespace foretell

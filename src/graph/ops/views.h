@@ -15,26 +15,26 @@ namespace foretell {
 
 std::span<const OperationRow* const> ViewOperations();
 
-Tensor T(const Tensor& x);  // [m, n] -> [n, m]
+Tensor T(Tensor x);  // [m, n] -> [n, m]
 // One extent of `sizes` may be -1. A failure where strides do not allow it.
-Tensor View(const Tensor& x, const Shape& sizes);
+Tensor View(Tensor x, const Shape& sizes);
 // As View, for a tensor that nothing else holds yet.
-Tensor UnsafeView(const Tensor& x, const Shape& sizes);
-Tensor Transpose(const Tensor& x, int axis_a, int axis_b);
-Tensor Permute(const Tensor& x, const Shape& axes);
-Tensor Unsqueeze(const Tensor& x, int axis);
-Tensor Squeeze(const Tensor& x);  // every axis of extent 1 goes
-Tensor SqueezeAxis(const Tensor& x, int axis);
+Tensor UnsafeView(Tensor x, const Shape& sizes);
+Tensor Transpose(Tensor x, int axis_a, int axis_b);
+Tensor Permute(Tensor x, const Shape& axes);
+Tensor Unsqueeze(Tensor x, int axis);
+Tensor Squeeze(Tensor x);  // every axis of extent 1 goes
+Tensor SqueezeAxis(Tensor x, int axis);
 // x[..., start:end, ...] along `axis`; `end` may pass the extent.
-Tensor Slice(const Tensor& x, int axis, int64_t start, int64_t end);
-Tensor Select(const Tensor& x, int axis, int64_t index);
+Tensor Slice(Tensor x, int axis, int64_t start, int64_t end);
+Tensor Select(Tensor x, int axis, int64_t index);
 // -1 keeps an extent; leading axes may be added.
-Tensor Expand(const Tensor& x, const Shape& sizes);
-Tensor Detach(const Tensor& x);
-Tensor Alias(const Tensor& x);
+Tensor Expand(Tensor x, const Shape& sizes);
+Tensor Detach(Tensor x);
+Tensor Alias(Tensor x);
 // A row-major copy.
-Tensor CloneContiguous(const Tensor& x);
-std::vector<Tensor> Split(const Tensor& x, int64_t size, int axis);
+Tensor CloneContiguous(Tensor x);
+std::vector<Tensor> Split(Tensor x, int64_t size, int axis);
 
 }  // namespace foretell
 

@@ -96,6 +96,13 @@ Tensor Laplace(const Tensor& x) {
   return MulScalar(out, 0.5);
 }
 
+// x sigmoid(1.702 x)
+Tensor QuickGelu(const Tensor& x) {
+  Tensor gate = MulScalar(x, 1.702);
+  gate = Sigmoid(gate);
+  return Mul(x, gate);
+}
+
 Tensor Prelu(const Tensor& x, const Tensor& weight) {
   Shape ones;
   for (int axis = 0; axis < x.shape().rank(); ++axis) ones.Append(1);
@@ -150,7 +157,7 @@ Tensor ActivationModule::Forward(const Tensor& x) const {
     case Activation::kGeluClipped:
       return Clamp(Gelu(x), -10, 10);
     case Activation::kQuickGelu:
-      return Mul(x, Sigmoid(MulScalar(x, 1.702)));
+      return QuickGelu(x);
     case Activation::kHardSwish:
       return HardSwish(x);
     case Activation::kLaplace:

@@ -109,7 +109,7 @@ Tensor GroupedQueryAttention::Forward(const Tensor& hidden,
   const auto project = [&](const Linear& linear,
                            const std::optional<RmsNorm>& norm) {
     Tensor x = View(linear.Forward(hidden), heads);
-    if (norm) x = norm->Forward(std::move(x));
+    if (norm) x = norm->Forward(x);
     return Transpose(x, 1, 2);
   };
   Tensor q = project(q_proj, q_norm);

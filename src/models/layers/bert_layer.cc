@@ -45,7 +45,7 @@ Tensor BertEmbeddings::Forward(const Tensor& input_ids) const {
   Builder& builder = module.builder();
   const int64_t batch = input_ids.size(0);
   const int64_t length = input_ids.size(1);
-  const Tensor positions = Slice(builder.Read(position_ids), 1, 0, length);
+  const Tensor positions = SliceRange(builder.Read(position_ids), 1, 0, length);
   const Tensor all_types = Expand(builder.Read(token_type_ids), {1, -1});
   const Tensor types = Expand(Gather(all_types, 1, positions), {batch, length});
   const Tensor words = word_embeddings.Forward(input_ids);

@@ -3,7 +3,7 @@
 // argument.
 //
 // A layer is built by the family's `make_layer(at, index)` and has
-//   Tensor Forward(const Tensor& hidden, DecoderContext& context) const;
+//   Tensor Forward(const Tensor& hidden, const DecoderContext& context) const;
 // Source: transformers 5.23, models/llama/modeling_llama.py (LlamaModel,
 // LlamaForCausalLM) and the models that share its text.
 #ifndef FORETELL_MODELS_LAYERS_DECODER_H_
@@ -45,6 +45,12 @@ struct DecoderConfig {
   bool fills_cache = false;
 };
 
+// What lives as long as the model's output: a cache, and scores of routers.
+struct DecoderOutput {
+  std::vector<CachedLayer> cache;
+  std::vector<Tensor> router_logits;
+};
+
 // What every layer's forward is given.
 struct DecoderContext {
   std::pair<Tensor, Tensor> rotary;  // cosines and sines [b, s, d]
@@ -52,9 +58,7 @@ struct DecoderContext {
   Tensor window_mask;                // of layers with a window
   std::string attention;
   bool fills_cache = false;
-  // What lives as long as the model's output: caches, and scores of routers.
-  std::vector<CachedLayer> cache;
-  std::vector<Tensor> router_logits;
+  DecoderOutput* output = nullptr;
 };
 
 template <class Layer>
@@ -80,16 +84,15 @@ class Decoder : public Model {
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    DecoderContext context;
-    context.attention = inputs.attention;
-    const Tensor hidden = RunBase(inputs, context);
+    DecoderOutput kept;
+    const Tensor hidden = RunBase(inputs, kept);
     const Tensor output = head_.Forward(hidden, inputs);
-    return finish_ ? finish_(output, context) : output;
+    return finish_ ? finish_(output, kept) : output;
   }
 
   // What a class does to its loss before it returns it; a function of the loss
-  // and of what the layers left in the context.
-  using Finish = std::function<Tensor(const Tensor&, const DecoderContext&)>;
+  // and of what the layers left behind.
+  using Finish = std::function<Tensor(const Tensor&, const DecoderOutput&)>;
   void FinishWith(Finish finish) { finish_ = std::move(finish); }
 
  private:
@@ -105,10 +108,14 @@ class Decoder : public Model {
     return layers;
   }
 
-  Tensor RunBase(const ForwardInputs& inputs, DecoderContext& context) const {
+  Tensor RunBase(const ForwardInputs& inputs, DecoderOutput& kept) const {
     const Scope scope = base_.Enter();
     Builder& builder = base_.builder();
-    Tensor hidden = embed_tokens_.Forward(inputs.input_ids);
+    const Tensor embedded = embed_tokens_.Forward(inputs.input_ids);
+    Tensor hidden = embedded;
+    DecoderContext context;
+    context.attention = inputs.attention;
+    context.output = &kept;
     Tensor position_ids = AddScalar(Arange(builder, hidden.size(1)), 0);
     position_ids = Unsqueeze(position_ids, 0);
     // With a cache nobody looks for several sequences in a row.
@@ -153,21 +160,22 @@ struct DecoderLayer {
             at.Child("post_attention_layernorm", RegionKind::kNorm),
             attention.hidden, norm_epsilon) {}
 
-  Tensor Forward(const Tensor& input, DecoderContext& context) const {
+  Tensor Forward(const Tensor& input, const DecoderContext& context) const {
     const Scope scope = module.Enter();
     Tensor residual = input;
     Tensor hidden = input_layernorm.Forward(input);
     const Tensor& mask =
         self_attn.config.window > 0 ? context.window_mask : context.mask;
     CachedLayer* cached = nullptr;
-    if (context.fills_cache) cached = &context.cache.emplace_back();
+    if (context.fills_cache) cached = &context.output->cache.emplace_back();
     hidden = self_attn.Forward(hidden, context.rotary, mask, context.attention,
                                cached);
     hidden = Add(residual, hidden);
     residual = hidden;
     hidden = post_attention_layernorm.Forward(hidden);
-    if constexpr (requires { mlp.Forward(hidden, context.router_logits); }) {
-      hidden = mlp.Forward(hidden, context.router_logits);
+    auto& logits = context.output->router_logits;
+    if constexpr (requires { mlp.Forward(hidden, logits); }) {
+      hidden = mlp.Forward(hidden, logits);
     } else {
       hidden = mlp.Forward(hidden);
     }

@@ -49,8 +49,13 @@ GroupedExperts::GroupedExperts(const Module& at, const ExpertsConfig& settings)
   }
 }
 
+Tensor GroupedExperts::ApplyGate(const Tensor& both) const {
+  const std::vector<Tensor> halves = Split(both, config.intermediate, -1);
+  return Mul(act_fn.Forward(halves[0]), halves[1]);
+}
+
 // Tokens are put in the order of their experts, run in groups, weighted, put
-// back, and summed over the experts of each.
+// back, and summed over the experts of each. Names live as they do there.
 Tensor GroupedExperts::Forward(const Tensor& hidden,
                                const Routing& routing) const {
   const Scope scope = module.Enter();
@@ -58,25 +63,30 @@ Tensor GroupedExperts::Forward(const Tensor& hidden,
   const int64_t tokens = hidden.size(0);
   const Tensor weights = View(routing.weights, {-1});
   const Tensor experts = View(routing.experts, {-1});
-  auto [sorted, order] = Sort(experts);
-  const Tensor token_of = FloorDivide(order, config.per_token);
-  const Tensor rows = Index(hidden, std::span(&token_of, 1));
-  Tensor sorted_weights = Index(weights, std::span(&order, 1));
-  Tensor counts = Histogram(To(sorted, DType::kInt32), config.experts);
+  const auto [sorted, order] = Sort(experts);
+  const auto rows_by_expert = [&](const Tensor& permutation) {
+    const Tensor token_of = FloorDivide(permutation, config.per_token);
+    return Index(hidden, std::span(&token_of, 1));
+  };
+  const Tensor rows = rows_by_expert(order);
+  const Tensor sorted_weights = Index(weights, std::span(&order, 1));
+  const Tensor counted = To(sorted, DType::kInt32);
+  const Tensor counts = Histogram(counted, config.experts);
   const Tensor offsets = Cumsum(counts, 0, DType::kInt32);
-  const Tensor up_factors = Transpose(builder.Read(gate_up_proj), -2, -1);
-  const Tensor both = GroupedMm(rows, up_factors, offsets);
-  const std::vector<Tensor> halves = Split(both, config.intermediate, -1);
-  const Tensor gated = Mul(act_fn.Forward(halves[0]), halves[1]);
-  const Tensor down_factors = Transpose(builder.Read(down_proj), -2, -1);
-  const Tensor products = GroupedMm(gated, down_factors, offsets);
-  const Tensor weighted = Mul(products, Unsqueeze(sorted_weights, -1));
-  const Tensor back = EmptyLike(order);
-  IndexPut(back, order, Arange(builder, order.size(0)));
-  const Tensor unsorted = Index(weighted, std::span(&back, 1));
-  const Tensor per_token =
-      View(unsorted, {tokens, config.per_token, config.hidden});
-  return To(SumOver(per_token, 1, /*keep=*/false), hidden.dtype());
+  const auto grouped = [&](const Tensor& x, ParameterId factors) {
+    return GroupedMm(x, Transpose(builder.Read(factors), -2, -1), offsets);
+  };
+  Tensor projected = grouped(rows, gate_up_proj);
+  projected = ApplyGate(projected);
+  projected = grouped(projected, down_proj);
+  Tensor weighted = Mul(projected, Unsqueeze(sorted_weights, -1));
+  const Tensor inverse = EmptyLike(order);
+  IndexPut(inverse, order, Arange(builder, order.size(0)));
+  weighted = Index(weighted, std::span(&inverse, 1));
+  const Tensor summed =
+      SumOver(View(weighted, {tokens, config.per_token, config.hidden}), 1,
+              /*keep=*/false);
+  return To(summed, hidden.dtype());
 }
 
 SparseMlp::SparseMlp(const Module& at, const ExpertsConfig& settings)

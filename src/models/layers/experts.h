@@ -50,6 +50,8 @@ struct GroupedExperts {
   GroupedExperts(const Module& at, const ExpertsConfig& config);
   // [tokens, hidden] -> the same
   Tensor Forward(const Tensor& hidden, const Routing& routing) const;
+  // act_fn(gate) * up of [rows, 2 intermediate]
+  Tensor ApplyGate(const Tensor& both) const;
 
   Module module;
   ExpertsConfig config;

@@ -41,6 +41,11 @@ Tensor Cat2(const Tensor& x, const Tensor& y, int axis) {
   return Cat(parts, axis);
 }
 
+Tensor SliceRange(const Tensor& x, int axis, int64_t start, int64_t end) {
+  const bool is_whole = start == 0 && end == x.size(axis);
+  return is_whole ? Alias(x) : Slice(x, axis, start, end);
+}
+
 double SmallestOf(DType dtype) {
   switch (dtype) {
     case DType::kFloat16:

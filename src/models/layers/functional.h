@@ -6,6 +6,8 @@
 #ifndef FORETELL_MODELS_LAYERS_FUNCTIONAL_H_
 #define FORETELL_MODELS_LAYERS_FUNCTIONAL_H_
 
+#include <cstdint>
+
 #include "graph/builder.h"
 
 namespace foretell {
@@ -19,6 +21,8 @@ Tensor Matmul(const Tensor& a, const Tensor& b);
 // torch.cat((x, y), axis)
 Tensor Cat2(const Tensor& x, const Tensor& y, int axis);
 
+// x[:, start:end] along `axis`: a range that is the whole axis is no range.
+Tensor SliceRange(const Tensor& x, int axis, int64_t start, int64_t end);
 // torch.finfo(dtype).min, the smallest finite number.
 double SmallestOf(DType dtype);
 

@@ -7,6 +7,7 @@
 #include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
 #include "models/layers/check_fields.h"
+#include "models/layers/functional.h"
 
 namespace foretell {
 
@@ -61,7 +62,8 @@ Tensor Gpt2Summary::Pick(const Tensor& hidden) const {
   if (type == "mean") return MeanOver(hidden, 1);
   if (type == "cls_index") {
     const auto last = static_cast<double>(hidden.size(-2) - 1);
-    const Tensor index = FullLike(Slice(hidden, 1, 0, 1), last, DType::kInt64);
+    const Tensor index =
+        FullLike(SliceRange(hidden, 1, 0, 1), last, DType::kInt64);
     return SqueezeAxis(Gather(hidden, -2, index), -2);
   }
   hidden.builder().Fail("no summary of type \"" + type.substr(0, 40) + "\"");

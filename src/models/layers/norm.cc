@@ -9,10 +9,10 @@ namespace foretell {
 RmsNorm::RmsNorm(const Module& at, int64_t width, double eps)
     : module(at), weight(at.Parameter("weight", {width})), epsilon(eps) {}
 
-Tensor RmsNorm::Forward(Tensor hidden) const {
+Tensor RmsNorm::Forward(const Tensor& input) const {
   const Scope scope = module.Enter();
-  const DType dtype = hidden.dtype();
-  hidden = To(hidden, DType::kFloat32);
+  const DType dtype = input.dtype();
+  Tensor hidden = To(input, DType::kFloat32);
   const Tensor variance = MeanLast(PowScalar(hidden, 2));
   hidden = Mul(hidden, Rsqrt(AddScalar(variance, epsilon)));
   return Mul(module.builder().Read(weight), To(hidden, dtype));

@@ -13,7 +13,7 @@ namespace foretell {
 // weight [width]; the mean of squares is taken in float32.
 struct RmsNorm {
   RmsNorm(const Module& at, int64_t width, double eps);
-  Tensor Forward(Tensor hidden) const;
+  Tensor Forward(const Tensor& input) const;
 
   Module module;
   ParameterId weight;

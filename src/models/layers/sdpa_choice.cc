@@ -35,6 +35,7 @@ bool FlashTakes(const SdpaCall& call) {
 
 bool EfficientTakes(const SdpaCall& call) {
   return (IsHalf(call.dtype) || call.dtype == DType::kFloat32) &&
+         !call.has_strided_mask &&
          call.head_dim * BytesOf(call.dtype) % 16 == 0;
 }
 
@@ -87,8 +88,9 @@ Tensor MathAttention(const Tensor& query, const Tensor& key,
   const double root = std::sqrt(scale);
   q = MulNumber(q, root);
   if (causal) {
-    const Tensor ones = Ones(builder, {q.size(2), k.size(2)}, DType::kBool);
-    mask = AddedMask(Tril(ones), inner);
+    const Tensor seen =
+        Tril(Ones(builder, {q.size(2), k.size(2)}, DType::kBool));
+    mask = AddedMask(seen, inner);
   }
   if (k.size(1) != q.size(1)) {
     k = RepeatHeads(k, q.size(1));
@@ -96,7 +98,8 @@ Tensor MathAttention(const Tensor& query, const Tensor& key,
   }
   Tensor scores = Matmul(q, MulNumber(Transpose(k, -2, -1), root));
   if (!mask.empty()) scores = Add(scores, mask);
-  scores = ApplyDropout(SafeSoftmax(scores, -1), dropout);
+  scores = SafeSoftmax(scores, -1);
+  scores = ApplyDropout(scores, dropout);
   // Handed out beside the result, and dropped by the caller.
   const Tensor second = To(scores, dtype);
   return To(Matmul(scores, v), dtype);
@@ -138,7 +141,11 @@ Tensor SdpaKernel(const Tensor& q, const Tensor& k, const Tensor& v,
   call.keys = k.size(-2);
   call.has_mask = !mask.empty();
   call.learns_mask = RequiresGrad(mask);
-  call.has_dropout = dropout > 0;
+  call.has_strided_mask = call.has_mask &&
+                          q.builder().ValueOf(mask.id()).strides.rank() > 0 &&
+                          q.builder().ValueOf(mask.id()).strides[-1] != 1;
+  // A dropout of everything is no dropout to the kernels' checks.
+  call.has_dropout = dropout > 0 && dropout < 1;
   call.causal = causal;
   call.keeps = RequiresGrad(q) || RequiresGrad(k) || RequiresGrad(v) ||
                RequiresGrad(mask);

@@ -8,8 +8,9 @@
 //              follows, at most 256 else
 //   flash      half, no mask, d at most 256, and s = t where causal; a d that
 //              is no multiple of 8 is padded
-//   efficient  d fills whole 16 bytes, in half and float32; a mask whose rows
-//              do not begin at multiples of 8 elements is padded
+//   efficient  d fills whole 16 bytes, in half and float32; the mask's last
+//              axis steps by one; a mask whose rows do not begin at multiples
+//              of 8 elements is padded
 //   math       anything, as single operations; half is computed in float32
 // Source: torch 2.15, aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
 // transformers/attention.cpp (validation, padding, math). The table holds for
@@ -34,7 +35,8 @@ struct SdpaCall {
   int64_t queries = 0;
   int64_t keys = 0;
   bool has_mask = false;
-  bool learns_mask = false;  // the mask takes a gradient
+  bool learns_mask = false;       // the mask takes a gradient
+  bool has_strided_mask = false;  // its last axis does not step by one
   bool has_dropout = false;
   bool causal = false;
   bool keeps = false;  // a backward follows
