@@ -29,6 +29,7 @@ Shape ContiguousStrides(const Shape& shape) {
 }
 
 bool IsContiguous(const Value& value) {
+  if (value.shape.Elements() == 0) return true;
   int64_t expected = 1;
   for (int axis = value.shape.rank() - 1; axis >= 0; --axis) {
     if (value.shape[axis] == 1) continue;

@@ -26,8 +26,9 @@ bool CanFold(const ConfigValue& value);
 // With every long list below `value` folded.
 ConfigValue FoldNames(const ConfigValue& value);
 
-// The most bytes that one value may unfold to: the known largest has 3 MB.
-inline constexpr int64_t kMostUnfoldedBytes = int64_t{32} << 20;
+// The most bytes that one value may unfold to, each name with its value: the
+// known largest takes 6 MB.
+inline constexpr int64_t kMostUnfoldedBytes = int64_t{16} << 20;
 
 // What FoldNames was given; nothing where a fold is malformed or too large.
 std::optional<ConfigValue> UnfoldNames(const ConfigValue& value);

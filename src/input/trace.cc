@@ -178,8 +178,7 @@ class Inflater {
     if (!ready_ || bytes.size() > std::numeric_limits<uInt>::max()) {
       return std::nullopt;
     }
-    stream_.next_in =
-        reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     stream_.avail_in = static_cast<uInt>(bytes.size());
     std::string out;
     std::string chunk(1 << 16, '\0');

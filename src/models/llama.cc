@@ -26,7 +26,7 @@ AttentionConfig ReadLlamaAttention(const ConfigView& config) {
   attention.output_bias = attention.qkv_bias;
   CheckKeyValueHeads(config, attention);
   // Llama alone refuses this, also where head_dim is stated.
-  if (attention.hidden % attention.heads != 0) {
+  if (attention.hidden % attention.heads != 0 && !config.config().is_loaded) {
     config.Find("model/heads", Severity::kBlock, "num_attention_heads",
                 fmt::format("hidden_size {} is not a multiple of "
                             "num_attention_heads {}",

@@ -27,6 +27,7 @@ class Cell {
  public:
   // No value: only where the column is optional.
   Cell() = default;
+  // NOLINTBEGIN(google-explicit-constructor): rows read as lists of values.
   Cell(const char* text) : value_(std::string(text)) {}
   Cell(std::string_view text) : value_(std::string(text)) {}
   Cell(std::string text) : value_(std::move(text)) {}
@@ -41,6 +42,7 @@ class Cell {
   template <Unit U>
   Cell(const Figure<U>& figure) : value_(figure.any()) {}
   Cell(std::vector<std::string> texts) : value_(std::move(texts)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   bool empty() const { return value_.index() == 0; }
   bool Is(CellType type) const;

@@ -28,7 +28,7 @@ struct TraceOperation {
   std::string name;    // "aten.mm.default"
   std::vector<TraceTensor> inputs;  // also those in lists, in order
   std::vector<TraceTensor> outputs;
-  int64_t flops = 0;  // as torch.utils.flop_counter counts
+  int64_t flops = 0;           // as torch.utils.flop_counter counts
   std::vector<int64_t> freed;  // storages that died since the one before
 };
 

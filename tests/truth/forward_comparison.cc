@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -139,6 +140,16 @@ class Comparison {
     return "";
   }
 
+  std::set<StorageId> Made() const {
+    std::set<StorageId> made;
+    for (const Operation& operation : graph_->operations) {
+      for (const ValueId id : graph_->OutputsOf(operation)) {
+        made.insert((*graph_)[id].storage);
+      }
+    }
+    return made;
+  }
+
   // For each storage, how many operators had run when its last name went.
   std::map<StorageId, size_t> Deaths() const {
     std::map<StorageId, size_t> alive;  // values of each storage
@@ -164,15 +175,13 @@ class Comparison {
   // what died there is compared.
   std::string CompareDeaths() const {
     const std::map<StorageId, size_t> deaths = Deaths();
+    const std::set<StorageId> made = Made();
     for (size_t i = 0; i < recorded_.size(); ++i) {
       for (const int64_t storage : recorded_[i]->freed) {
         const auto derived = to_derived_.find(storage);
         if (derived == to_derived_.end()) continue;
         // Only what operations made; a constant is Python's own.
-        if (graph_->storages[derived->second.index].kind !=
-            StorageKind::kActivation) {
-          continue;
-        }
+        if (!made.contains(derived->second)) continue;
         const auto death = deaths.find(derived->second);
         if (death != deaths.end() && death->second == i) continue;
         return fmt::format(

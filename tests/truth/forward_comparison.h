@@ -2,9 +2,9 @@
 //
 // Compared, operator by operator: its name, the module it runs in, every
 // tensor that goes in and comes out (dtype, extents, and which tensors share a
-// storage, up to the numbers that storages go by), and its FLOPs. Then, of every
-// storage that dies while the forward runs, between which operators it does:
-// that is what names hold it, and so what memory it costs.
+// storage, up to the numbers that storages go by), and its FLOPs. Then, of
+// every storage that dies while the forward runs, between which operators it
+// does: that is what names hold it, and so what memory it costs.
 #ifndef FORETELL_TESTS_TRUTH_FORWARD_COMPARISON_H_
 #define FORETELL_TESTS_TRUTH_FORWARD_COMPARISON_H_
 

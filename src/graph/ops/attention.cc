@@ -112,13 +112,14 @@ constexpr OperationRow kFlash = {
 
 constexpr std::array kRows = {&kCudnn, &kEfficient, &kFlash};
 
-Tensor Attend(const OperationRow& row, Tensor query, Tensor key, Tensor value,
-              Tensor bias, std::span<const Attribute> attributes) {
+std::vector<Tensor> Attend(const OperationRow& row, Tensor query, Tensor key,
+                           Tensor value, Tensor bias,
+                           std::span<const Attribute> attributes) {
   std::vector<Tensor> inputs;
   for (Tensor* input : {&query, &key, &value, &bias}) {
     if (!input->empty()) inputs.push_back(std::move(*input));
   }
-  return inputs[0].builder().EmitMany(row, inputs, attributes)[0];
+  return inputs[0].builder().EmitMany(row, inputs, attributes);
 }
 
 }  // namespace
@@ -129,7 +130,7 @@ Tensor CudnnAttention(Tensor query, Tensor key, Tensor value, Tensor bias,
                       bool keeps, double dropout, bool causal, double scale) {
   const Attribute attributes[] = {keeps, dropout, causal, scale};
   return Attend(kCudnn, std::move(query), std::move(key), std::move(value),
-                std::move(bias), attributes);
+                std::move(bias), attributes)[0];
 }
 
 Tensor EfficientAttention(Tensor query, Tensor key, Tensor value, Tensor bias,
@@ -137,11 +138,11 @@ Tensor EfficientAttention(Tensor query, Tensor key, Tensor value, Tensor bias,
                           double scale) {
   const Attribute attributes[] = {keeps, dropout, causal, scale};
   return Attend(kEfficient, std::move(query), std::move(key), std::move(value),
-                std::move(bias), attributes);
+                std::move(bias), attributes)[0];
 }
 
-Tensor FlashAttention(Tensor query, Tensor key, Tensor value, double dropout,
-                      bool causal, double scale) {
+std::vector<Tensor> FlashAttention(Tensor query, Tensor key, Tensor value,
+                                   double dropout, bool causal, double scale) {
   const Attribute attributes[] = {dropout, causal, scale};
   return Attend(kFlash, std::move(query), std::move(key), std::move(value),
                 Tensor(), attributes);

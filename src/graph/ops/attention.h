@@ -24,8 +24,10 @@ Tensor CudnnAttention(Tensor query, Tensor key, Tensor value, Tensor bias,
 Tensor EfficientAttention(Tensor query, Tensor key, Tensor value, Tensor bias,
                           bool keeps, double dropout, bool causal,
                           double scale);
-Tensor FlashAttention(Tensor query, Tensor key, Tensor value, double dropout,
-                      bool causal, double scale);
+// The result first; torch's own code holds all outputs while it cuts padding
+// off the result.
+std::vector<Tensor> FlashAttention(Tensor query, Tensor key, Tensor value,
+                                   double dropout, bool causal, double scale);
 
 }  // namespace foretell
 

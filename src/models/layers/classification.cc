@@ -41,9 +41,8 @@ Tensor SequenceLoss(const Tensor& logits, const Tensor& labels,
   if (type == "regression" && joined) {
     const Tensor numbers =
         logits.shape() == *joined ? logits : Expand(logits, *joined);
-    return MseLoss(numbers, labels.shape() == *joined
-                                ? labels
-                                : Expand(labels, *joined));
+    return MseLoss(
+        numbers, labels.shape() == *joined ? labels : Expand(labels, *joined));
   }
   logits.builder().Fail("a " + type + " of several labels needs labels of " +
                         logits.shape().ToString() + ", not " +
@@ -73,8 +72,8 @@ Tensor LastOfRow(const Tensor& logits, const Tensor& input_ids,
     const Tensor rows[] = {Arange(builder, batch)};
     return Index(Select(logits, 1, -1), rows);
   }
-  const Tensor kept = To(
-      NeScalar(input_ids, static_cast<double>(*padding)), DType::kInt32);
+  const Tensor kept =
+      To(NeScalar(input_ids, static_cast<double>(*padding)), DType::kInt32);
   const Tensor indices = Arange(builder, input_ids.size(-1), DType::kInt32);
   const Tensor last = Argmax(Mul(indices, kept), -1);
   const Tensor places[] = {Arange(builder, batch), last};

@@ -1,5 +1,6 @@
 #include "models/layers/experts.h"
 
+#include <tuple>
 #include <utility>
 
 #include "graph/ops/creation.h"
@@ -114,11 +115,15 @@ Tensor LoadBalancingLoss(Builder& builder, std::span<const Tensor> logits,
   Tensor chosen = Zeros(builder, {config.experts}, DType::kFloat32);
   Tensor probable = Zeros(builder, {config.experts}, DType::kFloat32);
   double rows = 0;
+  // Python's names outlive each turn of the loop.
+  Tensor weights;
+  Tensor best;
+  Tensor experts;
   for (const Tensor& scores : logits) {
-    const Tensor weights = SoftmaxOp(scores, -1);
-    const auto [best, experts] = TopK(weights, config.per_token);
-    const Tensor flat = To(View(experts, {-1}), DType::kInt32);
-    chosen = Add(chosen, Histogram(flat, config.experts));
+    weights = SoftmaxOp(scores, -1);
+    std::tie(best, experts) = TopK(weights, config.per_token);
+    chosen = Add(chosen, Histogram(To(View(experts, {-1}), DType::kInt32),
+                                   config.experts));
     probable =
         Add(probable, SumOver(To(weights, DType::kFloat32), 0, /*keep=*/false));
     rows += static_cast<double>(weights.size(0));

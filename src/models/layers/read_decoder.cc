@@ -87,6 +87,10 @@ int64_t SizeOrDerived(const ConfigView& config, std::string_view key,
                       int64_t otherwise) {
   const auto stated = config.OptionalSize({key});
   if (stated) return *stated;
+  // Once loaded, nothing works it out again.
+  if (config.config().is_loaded && config.Raw(key) != nullptr) {
+    config.Problem(key, "is null on a loaded configuration", "state a number");
+  }
   config.Derive(key, ConfigValue::Number(std::to_string(otherwise)));
   return otherwise;
 }

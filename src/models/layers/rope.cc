@@ -205,8 +205,8 @@ RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
   config.Ignore({"original_max_position_embeddings"});
   nested.Ignore({"original_max_position_embeddings", "type", "rope_type"});
   const int64_t dim = context.head_dim;
-  if (context.head_dim_is_held && dim > 4 && dim % 2 == 1 &&
-      RotaryDim(nested, dim, partial) == dim) {
+  if (!config.config().is_loaded && context.head_dim_is_held && dim > 4 &&
+      dim % 2 == 1 && RotaryDim(nested, dim, partial) == dim) {
     Refuse(config, "head_dim",
            fmt::format("a head of {} dims cannot be turned in pairs", dim),
            "choose an even head_dim");
@@ -255,10 +255,10 @@ void RotaryEmbedding::UpdateFrequencies(const Tensor& position_ids) const {
     // Made by the first forward and kept as a plain attribute.
     const Tensor longer =
         builder.Constant({config.frequencies}, DType::kFloat32);
-    const Tensor is_long = GtScalar(
-        length, static_cast<double>(config.original_positions.value_or(0)));
-    const Tensor chosen =
-        Where(is_long, longer, builder.Read(original_frequencies));
+    const auto limit =
+        static_cast<double>(config.original_positions.value_or(0));
+    const Tensor chosen = Where(GtScalar(length, limit), longer,
+                                builder.Read(original_frequencies));
     CopyInto(builder.Read(inverse_frequencies), chosen);
   } else if (config.type == "dynamic") {
     const Tensor length = AddScalar(Max(position_ids), 1);

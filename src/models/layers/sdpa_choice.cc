@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "graph/ops/attention.h"
 #include "graph/ops/creation.h"
@@ -82,11 +83,11 @@ Tensor MathAttention(const Tensor& query, const Tensor& key,
   const DType dtype = query.dtype();
   const DType inner = IsHalf(dtype) ? DType::kFloat32 : dtype;
   Builder& builder = query.builder();
-  Tensor q = To(query, inner);
+  const Tensor exact = To(query, inner);
   Tensor k = To(key, inner);
   Tensor v = To(value, inner);
   const double root = std::sqrt(scale);
-  q = MulNumber(q, root);
+  const Tensor q = MulNumber(exact, root);
   if (causal) {
     const Tensor seen =
         Tril(Ones(builder, {q.size(2), k.size(2)}, DType::kBool));
@@ -110,13 +111,13 @@ Tensor PaddedFlash(const Tensor& q, const Tensor& k, const Tensor& v,
                    double dropout, bool causal, double scale) {
   const int64_t dim = q.size(-1);
   const int64_t missing = (8 - dim % 8) % 8;
-  if (missing == 0) return FlashAttention(q, k, v, dropout, causal, scale);
+  if (missing == 0) return FlashAttention(q, k, v, dropout, causal, scale)[0];
   const Tensor padded_q = ConstantPad(q, 0, missing, 0);
   const Tensor padded_k = ConstantPad(k, 0, missing, 0);
   const Tensor padded_v = ConstantPad(v, 0, missing, 0);
-  const Tensor out =
+  const std::vector<Tensor> outputs =
       FlashAttention(padded_q, padded_k, padded_v, dropout, causal, scale);
-  return Slice(out, -1, 0, dim);
+  return Slice(outputs[0], -1, 0, dim);
 }
 
 bool RequiresGrad(const Tensor& x) {
