@@ -13,8 +13,8 @@ namespace foretell {
 namespace {
 
 // Token ids that a class may read although most do not.
-constexpr std::array<std::string_view, 3> kKeptTokenIds = {
-    "pad_token_id", "bos_token_id", "eos_token_id"};
+constexpr std::array<std::string_view, 4> kKeptTokenIds = {
+    "pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"};
 
 bool IsKept(std::string_view key, const ConfigValue& value) {
   if (!IsIgnorableKey(key)) return true;
