@@ -17,11 +17,15 @@ AttentionConfig ReadMistralAttention(const ConfigView& config) {
   AttentionConfig attention = ReadHeads(config);
   attention.kv_heads = config.Size({"num_key_value_heads"}, 8);
   CheckKeyValueHeads(config, attention);
-  // A stated zero is as good as none to the layers.
+  // A zero, and a null on a loaded configuration, are as good as none to the
+  // layers, which then work it out themselves.
   const ConfigValue* stated = config.Raw("head_dim");
   const bool is_zero = stated != nullptr && stated->AsInteger() == 0;
+  const bool is_late_null =
+      stated != nullptr && stated->is_null() && config.config().is_loaded;
   const int64_t even = EvenHeadDim(config, attention);
-  attention.head_dim = is_zero ? even : SizeOrDerived(config, "head_dim", even);
+  attention.head_dim =
+      is_zero || is_late_null ? even : SizeOrDerived(config, "head_dim", even);
   return attention;
 }
 

@@ -72,7 +72,7 @@ class Comparison {
   bool IsRecordersOwnLoss(size_t from) const {
     std::vector<std::string_view> names;
     for (size_t i = from; i < recorded_.size(); ++i) {
-      if (!ModuleOf(*recorded_[i]).empty()) return false;
+      if (!recorded_[i]->module.empty()) return false;
       names.push_back(recorded_[i]->name);
     }
     using Names = std::vector<std::string_view>;
@@ -80,16 +80,15 @@ class Comparison {
            names == Names{"aten._to_copy.default", "aten.sum.default"};
   }
 
-  // Losses run in modules that the model never registered; the recorder has
-  // no path for them.
-  static std::string ModuleOf(const TraceOperation& operation) {
-    return operation.module == "?" ? "" : operation.module;
-  }
-
+  // The recorder has no path ("?") for modules that the model never
+  // registered: some losses, and activations made on the fly.
   std::string Compare(const Operation& derived,
                       const TraceOperation& recorded) {
     if (derived.row->name != recorded.name) return "name";
-    if (graph_->PathOf(derived.region) != ModuleOf(recorded)) return "module";
+    if (recorded.module != "?" &&
+        graph_->PathOf(derived.region) != recorded.module) {
+      return "module";
+    }
     std::string difference =
         CompareTensors(graph_->InputsOf(derived), recorded.inputs, "input");
     if (!difference.empty()) return difference;

@@ -1,7 +1,8 @@
 // Every recorded forward of tests/truth/forward, operator by operator.
 //
-// The configurations are the catalogue's, or those of ../shared/configs where
-// that folder exists; without either a case is skipped and says so.
+// The configurations are the catalogue's, those that lie beside the recordings,
+// or those of ../shared/configs where that folder exists; without any a case is
+// skipped and says so.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,8 +39,16 @@ std::string IdOf(std::string label) {
   return label;
 }
 
+// Small configurations made for a recording lie beside it: "cfg/NAME".
+constexpr std::string_view kOwn = "cfg/";
+
 std::optional<ModelConfig> ConfigOf(const std::string& label,
                                     std::string& reason) {
+  if (label.starts_with(kOwn)) {
+    return LoadModelConfig(std::string(FORETELL_SOURCE_DIR) +
+                           "/tests/truth/forward/own/" +
+                           label.substr(kOwn.size()) + ".json");
+  }
   try {
     return LoadModelConfig(IdOf(label));
   } catch (const InputErrors& errors) {

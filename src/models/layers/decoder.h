@@ -124,6 +124,12 @@ class Decoder : public Model {
       context.mask = CausalMask(hidden, looked_at, inputs.attention, 0);
     }
     if (config_.window > 0) {
+      if (config_.fills_cache) {
+        builder.Fail(
+            "a cache that keeps a window only is not modelled; the "
+            "class fills one in training, too, unless use_cache is "
+            "false");
+      }
       context.window_mask =
           CausalMask(hidden, looked_at, inputs.attention, config_.window);
     }

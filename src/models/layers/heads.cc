@@ -31,9 +31,8 @@ constexpr std::array<std::pair<std::string_view, Head>, 5> kEndings = {{
 
 bool IsWholeNumber(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return c >= '0' && c <= '9';
-  });
+  return !text.empty() &&
+         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 }  // namespace
@@ -51,18 +50,19 @@ int64_t ReadLabelCount(const ConfigView& config) {
   const ConfigValue* names = config.Raw("id2label");
   const bool named = names != nullptr && !names->is_null();
   if (named && !names->is_object()) {
-    config.Problem("id2label", "is " + std::string(names->KindName()) +
-                                   ", not an object of label names",
+    config.Problem("id2label",
+                   "is " + std::string(names->KindName()) +
+                       ", not an object of label names",
                    "write {\"0\": \"first\", \"1\": \"second\"}");
     return 2;
   }
-  for (const auto& [index, name] : named ? names->members()
-                                         : std::vector<ConfigValue::Member>()) {
+  for (const auto& [index, name] :
+       named ? names->members() : std::vector<ConfigValue::Member>()) {
     if (IsWholeNumber(index)) continue;
-    config.Problem("id2label",
-                   "has a key that is no whole number: \"" +
-                       index.substr(0, 40) + "\"",
-                   "write {\"0\": \"first\", \"1\": \"second\"}");
+    config.Problem(
+        "id2label",
+        "has a key that is no whole number: \"" + index.substr(0, 40) + "\"",
+        "write {\"0\": \"first\", \"1\": \"second\"}");
     return 2;
   }
   const int64_t listed =
@@ -70,9 +70,8 @@ int64_t ReadLabelCount(const ConfigView& config) {
   // A negative number makes no label, as Python's range does.
   const ConfigValue* number = config.Raw("num_labels");
   const auto stated = number ? number->AsInteger() : std::nullopt;
-  const int64_t labels = stated && *stated < 0
-                             ? 0
-                             : config.SizeOrZero({"num_labels"}, listed);
+  const int64_t labels =
+      stated && *stated < 0 ? 0 : config.SizeOrZero({"num_labels"}, listed);
   if (named && labels != listed) {
     config.Find("config/labels", Severity::kWarn, "num_labels",
                 fmt::format("num_labels is {}, but id2label names {} labels",
