@@ -230,8 +230,8 @@ std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
     const StorageId storage =
         output.shares >= 0
             ? ValueOf(inputs[static_cast<size_t>(output.shares)].id()).storage
-            : NewStorage(StorageKind::kActivation, output.shape,
-                         output.strides, output.dtype);
+            : NewStorage(StorageKind::kActivation, output.shape, output.strides,
+                         output.dtype);
     const ValueId id =
         NewValue(output.shape, output.strides, output.dtype, storage);
     graph_->values[id.index].requires_grad =

@@ -15,8 +15,8 @@ namespace foretell {
 
 // Inputs of one training step or forward.
 struct ForwardInputs {
-  Tensor input_ids;   // [batch, seq] int64
-  Tensor labels;      // [batch, seq] int64, [batch] for a class of sequences
+  Tensor input_ids;  // [batch, seq] int64
+  Tensor labels;     // [batch, seq] int64, [batch] for a class of sequences
   std::string attention = "sdpa";  // "eager" or "sdpa"
 };
 

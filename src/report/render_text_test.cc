@@ -86,6 +86,7 @@ Findings
 )golden");
 }
 
+// NOLINTNEXTLINE(misc-misleading-bidirectional): it must be shown as text.
 constexpr char kHostile[] = "\x1b[31m\x07\r\n\xff\xe2\x80\xae";
 
 TEST(RenderText, OutsideTextCannotReachTheTerminal) {

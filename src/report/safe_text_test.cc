@@ -24,6 +24,7 @@ TEST(Harmless, ShowsWhatATerminalWouldObey) {
       {"\xc2\x9b"
        "31m",
        "\\x9b31m"},  // C1: an escape of its own
+      // NOLINTNEXTLINE(misc-misleading-bidirectional): it is to be shown.
       {"\xe2\x80\xae"
        "txt.exe",
        "\\u202etxt.exe"},  // turns the direction
