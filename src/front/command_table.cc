@@ -91,7 +91,7 @@ CommandRow ModelsCommand() {
                      .optional = true,
                      .repeatable = true}},
       .examples = {{"foretell models", "The whole catalogue."},
-                   {"foretell models qwen moe", "Models that both words fit."}},
+                   {"foretell models qwen3 8b", "Models that both words fit."}},
       .shape = ModelsShape,
       .run = RunModels};
 }
@@ -104,8 +104,8 @@ CommandRow VerifyCommand() {
           "Compiles every recorded case anew and compares each figure with "
           "what PyTorch itself did. Rows that cannot be compared are counted "
           "with the reason.\n\n"
-          "The exit status is 1 where a figure that was claimed to be exact "
-          "differs.",
+          "The exit status is 1 where any compared figure differs, also where "
+          "a row that PyTorch builds is refused here.",
       .arguments = {{.name = "FILE",
                      .doc = "Recorded cases, one JSON object a line.",
                      .completion = Completion::kPath}},
@@ -116,7 +116,7 @@ CommandRow VerifyCommand() {
                           "one above FILE, or the catalogue.",
                    .completion = Completion::kDirectory,
                    .aliases = {"config-dir"}}},
-      .examples = {{"foretell verify ../shared/truth/pytorch/params.jsonl",
+      .examples = {{"foretell verify tests/truth/params.jsonl",
                     "Parameters, tensors, buffers and ties of every recorded "
                     "class."}},
       .shape = VerifyShape,
@@ -129,7 +129,8 @@ CommandRow GraphCommand() {
       .summary = "which operations a model executes, in order",
       .description =
           "Prints the sequence of tensor operations that PyTorch would "
-          "execute in eager mode for one forward pass, with shapes, dtypes "
+          "execute in eager mode for one forward pass in training, dropout "
+          "and loss included, with shapes, dtypes "
           "and the module that each belongs to.",
       .arguments = {TargetArgument()},
       .options = {{.name = "layers",

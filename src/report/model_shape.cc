@@ -42,8 +42,9 @@ SectionShape Counts() {
                        "Those that take part in one token's forward."),
               FieldRow("active_rule", "Counted as", CellType::kText,
                        "How the active parameters are counted."),
-              FieldRow("embedding", "Look-up tables", CellType::kFigure,
-                       "Of the total: embeddings that are no output head too."),
+              FieldRow("embedding", "Embeddings alone", CellType::kFigure,
+                       "Of the total: look-up tables that are not also the "
+                       "output head."),
               Optional(FieldRow("published", "Published", CellType::kFigure,
                                 "The total that was published for the "
                                 "checkpoint.")),
@@ -69,8 +70,9 @@ SectionShape Layers() {
                    {{"stack", "Stack", CellType::kText, "Which stack."},
                     {"layers", "Layers", CellType::kInteger,
                      "How many layers it has."}}),
-          FieldRow("context", "Context", CellType::kFigure,
-                   "The longest sequence that positions are made for."),
+          Optional(FieldRow("context", "Context", CellType::kFigure,
+                            "The longest sequence that positions are made for; "
+                            "absent where they are not bounded.")),
           FieldRow("context_source", "Context from", CellType::kText,
                    "The key that states it, and its scaling."),
       }};
@@ -169,7 +171,7 @@ const DocumentShape& ModelShape() {
       .doc =
           "A model's parameters, layers, bytes and per-token state, from "
           "its configuration alone.",
-      .sections = {Identity(), Counts(), Layers(), Memory(), Cache(), Tensors(),
+      .sections = {Identity(), Counts(), Tensors(), Layers(), Memory(), Cache(),
                    Assumptions(), FindingsSection()}};
   return shape;
 }

@@ -48,10 +48,9 @@ void AddLayers(Document& document, const ModelAnswer& answer) {
   for (const LayerStack& stack : answer.stacks) {
     document.AddRow("layers.stacks", {stack.name, stack.layers});
   }
-  document.Set("layers.context",
-               answer.context.tokens
-                   ? Tokens::Exact(*answer.context.tokens)
-                   : Tokens::Unknown("positions are not bounded"));
+  if (answer.context.tokens) {
+    document.Set("layers.context", Tokens::Exact(*answer.context.tokens));
+  }
   document.Set("layers.context_source", answer.context.where);
 }
 

@@ -1,25 +1,31 @@
 #include "report/present_verify.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace foretell {
 namespace {
 
 SectionShape Totals() {
   return {
       .rows = {
+          FieldRow("verdict", "Verdict", CellType::kText,
+                   "What came out, in one line."),
           FieldRow("source", "File", CellType::kText,
                    "The file of recordings."),
           FieldRow("rows", "Rows", CellType::kInteger, "Rows of the file."),
           FieldRow("compared", "Compared", CellType::kInteger,
                    "Rows whose class has a family and whose configuration was "
                    "found."),
-          FieldRow("refused", "Of these refused", CellType::kInteger,
+          FieldRow("refused", "Refused here", CellType::kInteger,
                    "Compared rows that are refused here though PyTorch builds "
                    "them; they count as different."),
           FieldRow("unsupported", "Without a family", CellType::kInteger,
                    "Rows of classes that no family has."),
           FieldRow("error_rows", "Recorded errors", CellType::kInteger,
                    "Rows where PyTorch itself gave an error."),
-          FieldRow("error_rows_refused", "Of these refused", CellType::kInteger,
+          FieldRow("error_rows_refused", "Refused here too", CellType::kInteger,
                    "Recorded errors that are refused or blocked here too."),
           FieldRow("claimed_exact", "Claimed exact", CellType::kInteger,
                    "Rows whose figures are claimed to be exact."),
@@ -50,11 +56,10 @@ SectionShape Tallies() {
                   "Why rows were not compared, with their number.",
                   {"reason", "Reason", CellType::kText, "What the row lacks."},
                   {"rows", "Rows", CellType::kInteger, "How many rows."})),
-              Optional(MapRow(
+              Optional(FieldRow(
                   "unsupported_classes", "Classes without a family",
-                  "Which classes have no family, with their rows.",
-                  {"class", "Class", CellType::kText, "The class."},
-                  {"rows", "Rows", CellType::kInteger, "How many rows."})),
+                  CellType::kTexts,
+                  "Which classes have no family, each with its rows.")),
               Optional(TableRow(
                   "differences", "Differences", "The first differences.",
                   {{"line", "Line", CellType::kInteger, "The row's line."},
@@ -64,6 +69,24 @@ SectionShape Tallies() {
                    {"figure", "Figure", CellType::kText, "What differs."},
                    {"what", "Difference", CellType::kText, "Both sides."}})),
           }};
+}
+
+// "109 of 109 rows equal, no wrong claim; 376 rows have no family"
+std::string VerdictOf(const VerifyAnswer& answer) {
+  int64_t equal = 0;
+  for (const auto& [name, tally] : answer.by_class) equal += tally.equal;
+  std::string out = std::to_string(equal) + " of " +
+                    std::to_string(answer.compared) + " rows equal";
+  if (answer.refused > 0) {
+    out += ", " + std::to_string(answer.refused) + " refused here";
+  }
+  out += answer.wrong_claims == 0
+             ? ", no wrong claim"
+             : ", " + std::to_string(answer.wrong_claims) + " wrong claims";
+  if (answer.unsupported > 0) {
+    out += "; " + std::to_string(answer.unsupported) + " rows have no family";
+  }
+  return out;
 }
 
 }  // namespace
@@ -81,6 +104,7 @@ const DocumentShape& VerifyShape() {
 
 Document PresentVerify(const VerifyAnswer& answer) {
   Document document(VerifyShape());
+  document.Set("verdict", VerdictOf(answer));
   document.Set("source", answer.source);
   document.Set("rows", answer.rows);
   document.Set("compared", answer.compared);
@@ -102,8 +126,12 @@ Document PresentVerify(const VerifyAnswer& answer) {
   for (const auto& [reason, rows] : answer.left_out) {
     document.AddRow("left_out", {reason, rows});
   }
-  for (const auto& [name, rows] : answer.unsupported_classes) {
-    document.AddRow("unsupported_classes", {name, rows});
+  if (!answer.unsupported_classes.empty()) {
+    std::vector<std::string> classes;
+    for (const auto& [name, rows] : answer.unsupported_classes) {
+      classes.push_back(name + " (" + std::to_string(rows) + ")");
+    }
+    document.Set("unsupported_classes", std::move(classes));
   }
   for (const VerifyDifference& difference : answer.differences) {
     document.AddRow("differences",

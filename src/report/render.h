@@ -19,6 +19,9 @@ enum class Format : uint8_t { kText, kJson, kMarkdown };
 struct TextStyle {
   int width = 100;      // columns; kept between 80 and 100
   bool colour = false;  // severities only
+  // Off where no screen bounds the lines, so that names in tables stay whole
+  // and can be searched for.
+  bool wrap_tables = true;
 };
 
 std::vector<std::string_view> FormatNames();  // "text", "json", "markdown"

@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kIndent = 2;
 constexpr int kBarWidth = 24;
+constexpr size_t kUnbounded = 1'000'000;
 constexpr char kNoValue[] = "–";
 
 size_t WidthOf(const TextStyle& style) {
@@ -319,7 +320,8 @@ void AppendSection(const Document& document, const SectionShape& section,
     switch (row.kind) {
       case RowKind::kTable:
       case RowKind::kBars:
-        AppendTable(row, value, section.title, WidthOf(style), out);
+        AppendTable(row, value, section.title,
+                    style.wrap_tables ? WidthOf(style) : kUnbounded, out);
         break;
       case RowKind::kFindings:
         AppendFindings(row, value, style, out);

@@ -76,7 +76,8 @@ int Write(const std::filesystem::path& docs,
 
 int Main(const std::vector<std::string>& words) {
   const bool check = !words.empty() && words[0] == "--check";
-  if (words.size() != (check ? 2u : 1u)) {
+  const bool is_folder = !words.empty() && !words.back().starts_with('-');
+  if (words.size() != (check ? 2u : 1u) || !is_folder) {
     std::cerr << "usage: docgen [--check] DOCS\n";
     return 2;
   }

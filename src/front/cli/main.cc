@@ -15,10 +15,12 @@
 namespace foretell {
 namespace {
 
-// A pipe or a file gets what a terminal of the widest kind would, uncoloured.
+// A pipe or a file gets what a terminal of the widest kind would, uncoloured
+// and with tables as wide as they are.
 TextStyle StyleOfStdout() {
   TextStyle style;
-  if (isatty(STDOUT_FILENO) == 0) return style;
+  style.wrap_tables = isatty(STDOUT_FILENO) != 0;
+  if (!style.wrap_tables) return style;
   winsize size = {};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     style.width = size.ws_col;
