@@ -107,7 +107,7 @@ template <Unit U>
 class Figure {
  public:
   Figure() : any_(AnyFigure::Exact(U, int64_t{0})) {}
-  explicit Figure(AnyFigure any) : any_(any.In(U)) {}
+  explicit Figure(const AnyFigure& any) : any_(any.In(U)) {}
 
   static Figure Exact(int64_t value, std::string source = "") {
     return Figure(AnyFigure::Exact(U, value, std::move(source)));

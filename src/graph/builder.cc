@@ -24,6 +24,8 @@ Tensor::Tensor(const Tensor& other) : builder_(other.builder_), id_(other.id_) {
 Tensor::Tensor(Tensor&& other) noexcept
     : builder_(std::exchange(other.builder_, nullptr)), id_(other.id_) {}
 
+// Holds before it releases, so that self-assignment keeps its value.
+// NOLINTNEXTLINE(bugprone-unhandled-self-assignment): as said above.
 Tensor& Tensor::operator=(const Tensor& other) {
   other.Hold();  // before the release: self-assignment keeps its value
   Release();
