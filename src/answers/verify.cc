@@ -131,6 +131,10 @@ class Verifier {
                                                   : truth.no_config];
       return;
     }
+    if (!recording.adapters.empty() && recording.adapters != "none") {
+      ++answer_->left_out["adapters beside the model's own parameters"];
+      return;
+    }
     ++answer_->compared;
     auto read = ReadCase(truth);
     ClassTally& tally = answer_->by_class[recording.class_name];

@@ -105,7 +105,7 @@ CommandRow VerifyCommand() {
           "what PyTorch itself did. Rows that cannot be compared are counted "
           "with the reason.\n\n"
           "The exit status is 1 where any compared figure differs, also where "
-          "a row that PyTorch builds is refused here.",
+          "a row that PyTorch builds is refused here or nothing was compared.",
       .arguments = {{.name = "FILE",
                      .doc = "Recorded cases, one JSON object a line.",
                      .completion = Completion::kPath}},

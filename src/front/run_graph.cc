@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "answers/graph.h"
+#include "base/dtype.h"
 #include "base/input_error.h"
 #include "front/model_options.h"
 #include "input/model_config_source.h"
@@ -14,6 +15,11 @@ Outcome RunGraph(const Invocation& invocation) {
   GraphRequest request;
   request.config = LoadModelConfig(invocation.Argument("TARGET"));
   request.build = ReadBuildOptions(invocation);
+  if (request.build.dtype && BytesOf(*request.build.dtype) < 2) {
+    throw InputErrors({invocation.PlaceOf("dtype"),
+                       "has no matrix product in eager PyTorch",
+                       "write float32, bfloat16 or float16"});
+  }
   request.build.most_layers = invocation.Integer("layers");
   request.batch = invocation.Integer("batch").value_or(1);
   request.sequence = invocation.Integer("seq").value_or(128);

@@ -10,7 +10,8 @@ Outcome RunVerify(const Invocation& invocation) {
   const TruthSet truth =
       LoadTruthSet(invocation.Argument("FILE"), invocation.Text("configs"));
   const VerifyAnswer answer = AnswerVerify(truth);
-  return {.document = PresentVerify(answer), .differs = !answer.AllEqual()};
+  return {.document = PresentVerify(answer),
+          .differs = !answer.AllEqual() || answer.compared == 0};
 }
 
 }  // namespace foretell

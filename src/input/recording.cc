@@ -73,6 +73,7 @@ class RowReader {
     const ConfigValue* stated = fields_.Object("case");
     if (stated == nullptr) return;
     const RowFields fields = fields_.Of(*stated);
+    out.adapters = CaseText(fields, "lora");
     out.asked_class = CaseText(fields, "class");
     out.edits = ReadChanges(fields, "edit");
     out.overrides = ReadChanges(fields, "over");

@@ -34,6 +34,9 @@ Architecture AskedFor(const ConfigView& root, const std::string& name) {
   out.source = "asked for";
   out.family = FamilyOfClass(name);
   if (out.family == nullptr) {
+    out.family = FamilyOfOldName(name, out.class_name);
+  }
+  if (out.family == nullptr) {
     std::vector<std::string_view> classes;
     for (const Family* family : AllFamilies()) {
       classes.insert(classes.end(), family->classes.begin(),

@@ -235,7 +235,10 @@ std::string PadLeft(std::string_view text, size_t width) {
 std::vector<std::string> Wrap(std::string_view text, size_t width) {
   std::vector<std::string> lines;
   width = std::max<size_t>(width, 1);
-  while (DisplayWidth(text) > width) {
+  // Measuring all that is left for every line would take quadratic time. No
+  // character takes more than four bytes, and few stand without a width.
+  const size_t certain = 16 * width;
+  while (text.size() > certain || DisplayWidth(text) > width) {
     const size_t end = BreakOf(text, width);
     lines.emplace_back(text.substr(0, end));
     while (!lines.back().empty() && lines.back().back() == ' ') {

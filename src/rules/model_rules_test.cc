@@ -58,6 +58,15 @@ TEST(UnreadKeys, FiresAndStaysQuiet) {
   EXPECT_EQ(outcome.findings[0].severity, Severity::kWarn);
 }
 
+TEST(UnreadKeys, AHostileListIsCutShort) {
+  Fixture fixture;
+  fixture.unread.assign(100000, std::string(1000, 'k'));
+  const RuleOutcome outcome = fixture.Run("config/unread-keys");
+  ASSERT_EQ(outcome.findings.size(), 1u);
+  EXPECT_LT(outcome.findings[0].what.size(), 5000u);
+  EXPECT_TRUE(outcome.findings[0].what.ends_with("and 99960 more"));
+}
+
 TEST(PublishedTotal, FiresStaysQuietAndCannotTell) {
   Fixture fixture;
   EXPECT_EQ(fixture.Run("model/published-total").cannot_tell,

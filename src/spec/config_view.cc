@@ -164,7 +164,14 @@ int64_t ConfigView::Layers(Keys keys, int64_t otherwise) const {
 }
 
 int64_t ConfigView::SizeOrZero(Keys keys, int64_t otherwise) const {
-  return Bounded(keys, otherwise, 0, kLargestSize, "a size");
+  const int64_t size = Bounded(keys, otherwise, 0, kLargestSize, "a size");
+  if (size == 0 && otherwise != 0) {
+    Find("config/zero-size", Severity::kWarn, *keys.begin(),
+         fmt::format("{} is 0", PathOf(*keys.begin())),
+         "the library builds tensors without elements, or leaves the part out",
+         "state the size that is meant");
+  }
+  return size;
 }
 
 std::optional<int64_t> ConfigView::OptionalSize(Keys keys) const {

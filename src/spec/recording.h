@@ -52,6 +52,9 @@ struct Recording {
   // worked out from other keys stays as it was. Families know those values, so
   // `answers` applies these, not `input`.
   std::vector<Override> overrides;
+  // The row's `lora`: adapters that the recorded model has beside its own
+  // parameters; empty where it has none.
+  std::string adapters;
   std::string asked_class;  // the class that was asked for; may be empty
   std::string error;        // why PyTorch gave nothing; other fields then empty
   std::string class_name;

@@ -1,8 +1,8 @@
 // The program `foretell`: hands its arguments to RunCli.
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -40,10 +40,12 @@ int Main(int argc, char** argv) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const int status =
       RunCli(Commands(), words, StyleOfStdout(), std::cout, std::cerr);
-  errno = 0;
   std::cout.flush();
   if (std::cout.good()) return status;
-  if (errno != EPIPE) {
+  // POLLERR: whoever read the pipe has closed it, having seen enough.
+  pollfd pipe = {STDOUT_FILENO, POLLOUT, 0};
+  const bool unread = poll(&pipe, 1, 0) > 0 && (pipe.revents & POLLERR) != 0;
+  if (!unread) {
     std::cerr << "error: the answer could not be written to standard output\n"
                  "cure: check the disk's free space and the redirection\n";
   }
