@@ -84,7 +84,10 @@ ModelConfigResult ReadModelConfig(std::string text, std::string source,
                                   std::string name) {
   ModelConfigResult result;
   auto bytes = std::make_shared<const std::string>(std::move(text));
-  JsonResult json = ReadJson(*bytes, source);
+  // The longest known, with a table of 21,000 label names, has some 45,000.
+  JsonLimits limits;
+  limits.values = 200'000;
+  JsonResult json = ReadJson(*bytes, source, limits);
   if (json.error) {
     result.error = std::move(json.error);
     return result;

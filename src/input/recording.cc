@@ -175,6 +175,16 @@ std::vector<Recording> ParseRecordings(const std::string& text,
     ++line;
     if (bytes.find_first_not_of(" \t\r") == std::string::npos) continue;
     const RowLine row{&bytes, source, line};
+    if (out.size() == kMostRecordings) {
+      InputError error;
+      error.place.source = source;
+      error.place.line = line;
+      error.what = fmt::format("the file holds more than {} recordings",
+                               kMostRecordings);
+      error.cure = "split the file";
+      errors.push_back(std::move(error));
+      break;
+    }
     const auto object = ReadRow(row, errors);
     if (!object) continue;
     const RowFields fields(*object, row, errors);

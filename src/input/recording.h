@@ -21,8 +21,10 @@
 
 namespace foretell {
 
-// Past the known files (the largest has 7 MB) by far.
-inline constexpr int64_t kRecordingFileBytes = int64_t{512} << 20;
+// The largest file of recordings that is read, and the most rows: past the
+// known ones (7 MB, 800 rows) by far.
+inline constexpr int64_t kRecordingFileBytes = int64_t{128} << 20;
+inline constexpr size_t kMostRecordings = 100'000;
 
 std::vector<Recording> LoadRecordings(const std::string& path);
 
