@@ -83,12 +83,12 @@ std::vector<std::string> Lost(const ConfigValue& config,
     const std::string path = prefix + key;
     const ConfigValue* ours = kept.Find(key);
     if (IsIgnorableKey(key)) continue;
-    if (ours == nullptr) {
-      lost.push_back(path);
-    } else if (value.is_object() && key != "quantization_config") {
+    const bool steps_in =
+        ours != nullptr && value.is_object() && key != "quantization_config";
+    if (steps_in) {
       const auto below = Lost(value, *ours, path + ".");
       lost.insert(lost.end(), below.begin(), below.end());
-    } else if (Differ(value, *ours)) {
+    } else if (ours == nullptr || Differ(value, *ours)) {
       lost.push_back(path);
     }
   }
