@@ -254,8 +254,8 @@ std::vector<std::string> Wrap(std::string_view text, size_t width) {
 std::string HarmlessCaretBlock(const Place& place) {
   if (place.excerpt.empty()) return "";
   const auto caret = static_cast<size_t>(std::max(0, place.caret));
-  const std::string before =
-      Harmless(std::string_view(place.excerpt).substr(0, caret));
+  const std::string_view excerpt = place.excerpt;
+  const std::string before = Harmless(excerpt.substr(0, caret));
   // A caret behind the end of the excerpt stays that far behind.
   const size_t beyond =
       caret > place.excerpt.size() ? caret - place.excerpt.size() : 0;
