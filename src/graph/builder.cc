@@ -1,11 +1,13 @@
 #include "graph/builder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 #include "base/checked.h"
 #include "graph/ops/views.h"
 #include "graph/strides.h"
+#include "graph/tape.h"
 
 namespace foretell {
 namespace {
@@ -78,10 +80,19 @@ Scope::Scope(Builder& builder, RegionId region) : builder_(&builder) {
 
 Scope::~Scope() { builder_->region_stack_.pop_back(); }
 
-Builder::Builder(Graph& graph, DType dtype) : graph_(&graph), dtype_(dtype) {
+Builder::Builder(Graph& graph, DType dtype)
+    : graph_(&graph), dtype_(dtype), tape_(std::make_unique<Tape>(graph)) {
   FORETELL_CHECK(graph.regions.empty(), "a builder starts a new graph");
   graph_->regions.push_back({RegionId{}, "", RegionKind::kModel});
   region_stack_.push_back(root());
+}
+
+// The graph is finished: names that end now write nothing more.
+Builder::~Builder() { is_ending_ = true; }
+
+void Builder::StartPhase(Phase phase) {
+  graph_->phases.push_back(
+      {phase, static_cast<uint32_t>(graph_->steps.size())});
 }
 
 RegionId Builder::AddRegion(RegionId parent, std::string_view name,
@@ -191,17 +202,58 @@ Tensor Builder::Emit(const OperationRow& row,
   return std::move(outputs.front());
 }
 
+bool Builder::Records(const OperationRow& row,
+                      std::span<const Tensor> inputs) const {
+  if (!execution_.gradients || row.differentiable == Differentiable::kNo) {
+    return false;
+  }
+  return std::ranges::any_of(inputs, [this](const Tensor& input) {
+    return ValueOf(input.id()).requires_grad;
+  });
+}
+
+void Builder::SaveInputs(const OperationRow& row,
+                         std::span<const Tensor> inputs) {
+  uint32_t takes_gradient = 0;
+  for (size_t i = 0; i < inputs.size() && i < 32; ++i) {
+    if (ValueOf(inputs[i].id()).requires_grad) takes_gradient |= 1U << i;
+  }
+  for (const Save& save : row.saves) {
+    if (save.input < 0) continue;
+    if (save.when != 0 && (save.when & takes_gradient) == 0) continue;
+    const auto first = static_cast<size_t>(save.input);
+    const size_t end = save.rest ? inputs.size() : first + 1;
+    for (size_t i = first; i < end && i < inputs.size(); ++i) {
+      graph_->saved.push_back({inputs[i].id(), static_cast<uint32_t>(i)});
+      ++graph_->operations.back().saved_count;
+      tape_->Keep(inputs[i]);
+    }
+  }
+}
+
+void Builder::SaveOutputs(const OperationRow& row, OperationId operation,
+                          std::span<const Tensor> outputs) {
+  const uint32_t inputs = graph_->operations[operation.index].input_count;
+  for (const Save& save : row.saves) {
+    if (save.output < 0) continue;
+    const auto at = static_cast<size_t>(save.output);
+    if (at >= outputs.size()) continue;
+    // Autograd holds a view of its own; what has no gradient it holds itself.
+    const Tensor kept = ValueOf(outputs[at].id()).requires_grad
+                            ? Detach(outputs[at])
+                            : outputs[at];
+    graph_->saved.push_back({kept.id(), inputs + static_cast<uint32_t>(at)});
+    ++graph_->operations[operation.index].saved_count;
+    tape_->Keep(kept);
+  }
+}
+
 std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
                                       std::span<const Tensor> inputs,
                                       std::span<const Attribute> attributes) {
   std::vector<const Value*> values;
   values.reserve(inputs.size());
-  bool requires_grad = false;
-  for (const Tensor& input : inputs) {
-    const Value& value = ValueOf(input.id());
-    values.push_back(&value);
-    requires_grad = requires_grad || value.requires_grad;
-  }
+  for (const Tensor& input : inputs) values.push_back(&ValueOf(input.id()));
   std::vector<OperationOutput> outputs;
   if (failure_.empty()) {
     const std::string reason =
@@ -216,6 +268,16 @@ std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
     // As many as any operation gives: the caller takes what it names.
     return std::vector<Tensor>(kMostOutputs, Tensor(this, poison_));
   }
+  const OperationId id{static_cast<uint32_t>(graph_->operations.size())};
+  const auto is_differentiable = [&](size_t output) {
+    return Describe(outputs[output].dtype).is_floating &&
+           (row.differentiable_outputs < 0 ||
+            output < static_cast<size_t>(row.differentiable_outputs));
+  };
+  bool records = false;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    records = records || (is_differentiable(i) && Records(row, inputs));
+  }
   Operation operation;
   operation.row = &row;
   operation.region = current_region();
@@ -224,43 +286,48 @@ std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
   operation.output_count = static_cast<uint32_t>(outputs.size());
   operation.first_attribute = static_cast<uint32_t>(graph_->attributes.size());
   operation.attribute_count = static_cast<uint32_t>(attributes.size());
+  operation.first_saved = static_cast<uint32_t>(graph_->saved.size());
   for (const Tensor& input : inputs) graph_->operands.push_back(input.id());
   graph_->attributes.insert(graph_->attributes.end(), attributes.begin(),
                             attributes.end());
+  graph_->operations.push_back(operation);
+  if (records) {
+    tape_->Record(id);
+    SaveInputs(row, inputs);
+  }
   std::vector<Tensor> tensors;
-  for (const OperationOutput& output : outputs) {
+  tensors.reserve(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const OperationOutput& output = outputs[i];
     const StorageId storage =
         output.shares >= 0
             ? ValueOf(inputs[static_cast<size_t>(output.shares)].id()).storage
             : NewStorage(StorageKind::kActivation, output.shape, output.strides,
                          output.dtype);
-    const ValueId id =
+    const ValueId value =
         NewValue(output.shape, output.strides, output.dtype, storage);
-    graph_->values[id.index].requires_grad =
-        requires_grad && Describe(output.dtype).is_floating;
-    graph_->operands.push_back(id);
-    tensors.push_back(Tensor(this, id));
+    const bool has_gradient = records && is_differentiable(i);
+    graph_->values[value.index].requires_grad = has_gradient;
+    graph_->operands.push_back(value);
+    if (has_gradient) tape_->SetMaker(value, id);
+    tensors.push_back(Tensor(this, value));
   }
-  graph_->steps.push_back({Step::Kind::kOperation,
-                           static_cast<uint32_t>(graph_->operations.size())});
-  graph_->operations.push_back(operation);
-  if (row.keeps_output >= 0) {
-    const Tensor& kept = tensors[static_cast<size_t>(row.keeps_output)];
-    // Autograd holds this view; no name does, so nothing drops it here.
-    if (ValueOf(kept.id()).requires_grad) Hold(Detach(kept).id());
-  }
+  graph_->steps.push_back({Step::Kind::kOperation, id.index});
+  if (records) SaveOutputs(row, id, tensors);
   return tensors;
 }
 
 void Builder::Hold(ValueId id) { ++holds_[id.index]; }
 
 void Builder::Release(ValueId id) {
-  if (--holds_[id.index] > 0) return;
+  if (is_ending_ || --holds_[id.index] > 0 || id == poison_) return;
   const StorageKind kind =
       graph_->storages[graph_->values[id.index].storage.index].kind;
   // Parameters and buffers are held by their module, inputs by the caller.
-  if (kind != StorageKind::kActivation || id == poison_) return;
-  graph_->steps.push_back({Step::Kind::kDrop, id.index});
+  if (kind == StorageKind::kActivation) {
+    graph_->steps.push_back({Step::Kind::kDrop, id.index});
+  }
+  tape_->LoseOutput(id);
 }
 
 }  // namespace foretell

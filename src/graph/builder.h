@@ -16,6 +16,8 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +29,16 @@
 namespace foretell {
 
 class Builder;
+class Tape;
+
+// How the model runs: what decides which operations its source executes.
+struct Execution {
+  bool training = true;   // model.train(): dropout drops
+  bool gradients = true;  // autograd records; false under torch.no_grad()
+  std::optional<DType> autocast;  // of torch.autocast, where it is on
+  // Of the card: ten times the major number plus the minor one.
+  int capability = 90;
+};
 
 // A name that holds a value. Empty (default-constructed) is Python's None.
 class Tensor {
@@ -73,6 +85,14 @@ class Builder {
  public:
   // `dtype` is that of the parameters. `graph` must outlive the builder.
   Builder(Graph& graph, DType dtype);
+  ~Builder();
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  const Execution& execution() const { return execution_; }
+  void set_execution(const Execution& execution) { execution_ = execution; }
+  // What follows belongs to another part of the step.
+  void StartPhase(Phase phase);
 
   Graph& graph() { return *graph_; }
   DType dtype() const { return dtype_; }
@@ -114,6 +134,11 @@ class Builder {
 
   const Value& ValueOf(ValueId id) const { return (*graph_)[id]; }
 
+  // What autograd has recorded; passes/backward reads it.
+  Tape& tape() { return *tape_; }
+  // How many names and records hold a value.
+  int32_t HoldsOf(ValueId id) const { return holds_[id.index]; }
+
  private:
   friend class Tensor;
   friend class Scope;
@@ -121,6 +146,10 @@ class Builder {
                    StorageId storage);
   StorageId NewStorage(StorageKind kind, const Shape& shape,
                        const Shape& strides, DType dtype);
+  bool Records(const OperationRow& row, std::span<const Tensor> inputs) const;
+  void SaveInputs(const OperationRow& row, std::span<const Tensor> inputs);
+  void SaveOutputs(const OperationRow& row, OperationId operation,
+                   std::span<const Tensor> outputs);
   void Hold(ValueId id);
   void Release(ValueId id);
 
@@ -130,6 +159,9 @@ class Builder {
   std::vector<int32_t> holds_;  // names per value; parameters are never dropped
   std::string failure_;
   ValueId poison_;  // stands for values that cannot exist
+  Execution execution_;
+  std::unique_ptr<Tape> tape_;
+  bool is_ending_ = false;
 };
 
 }  // namespace foretell

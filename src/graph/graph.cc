@@ -45,6 +45,18 @@ std::string_view NameOf(RegionKind kind) {
   FailCheck(__FILE__, __LINE__, "kind", "region kind without a name");
 }
 
+std::string_view NameOf(Phase phase) {
+  switch (phase) {
+    case Phase::kForward:
+      return "forward";
+    case Phase::kBackward:
+      return "backward";
+    case Phase::kOptimizer:
+      return "optimizer";
+  }
+  return "";
+}
+
 const Value& Graph::operator[](ValueId id) const { return At(values, id); }
 const Region& Graph::operator[](RegionId id) const { return At(regions, id); }
 const Parameter& Graph::operator[](ParameterId id) const {
@@ -65,6 +77,10 @@ std::span<const Attribute> Graph::AttributesOf(
     const Operation& operation) const {
   return std::span(attributes)
       .subspan(operation.first_attribute, operation.attribute_count);
+}
+
+std::span<const Saved> Graph::SavedOf(const Operation& operation) const {
+  return std::span(saved).subspan(operation.first_saved, operation.saved_count);
 }
 
 std::string Graph::PathOf(RegionId id) const {

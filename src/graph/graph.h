@@ -68,7 +68,14 @@ struct Region {
   RegionKind kind = RegionKind::kOther;
 };
 
-enum class StorageKind : uint8_t { kParameter, kBuffer, kInput, kActivation };
+// `kState` is an optimizer's, from an earlier step.
+enum class StorageKind : uint8_t {
+  kParameter,
+  kBuffer,
+  kInput,
+  kActivation,
+  kState,
+};
 
 struct Storage {
   StorageKind kind = StorageKind::kActivation;
@@ -94,6 +101,23 @@ struct Operation {
   uint32_t output_count = 0;
   uint32_t first_attribute = 0;
   uint32_t attribute_count = 0;
+  uint32_t first_saved = 0;  // in Graph::saved
+  uint32_t saved_count = 0;
+};
+
+// A value that autograd keeps for the backward of an operation.
+struct Saved {
+  ValueId value;
+  uint32_t operand = 0;  // which of its inputs, then outputs, it is
+};
+
+// The part of a training step that the steps from `first_step` on belong to.
+enum class Phase : uint8_t { kForward, kBackward, kOptimizer };
+std::string_view NameOf(Phase phase);  // "forward", …
+
+struct PhaseStart {
+  Phase phase = Phase::kForward;
+  uint32_t first_step = 0;
 };
 
 struct Step {
@@ -130,7 +154,9 @@ struct Graph {
   std::vector<Operation> operations;
   std::vector<ValueId> operands;
   std::vector<Attribute> attributes;
+  std::vector<Saved> saved;
   std::vector<Step> steps;
+  std::vector<PhaseStart> phases;     // empty: all of it is a forward
   std::vector<Parameter> parameters;  // in the order the model makes them
   std::vector<Buffer> buffers;
   std::vector<ValueId> inputs;
@@ -143,6 +169,7 @@ struct Graph {
   std::span<const ValueId> InputsOf(const Operation& operation) const;
   std::span<const ValueId> OutputsOf(const Operation& operation) const;
   std::span<const Attribute> AttributesOf(const Operation& operation) const;
+  std::span<const Saved> SavedOf(const Operation& operation) const;
 
   // "model.layers.0.self_attn"; empty for the root.
   std::string PathOf(RegionId id) const;

@@ -56,14 +56,38 @@ using InferOutputs = std::string (*)(const OperationArguments& arguments,
 using CountFlops = std::optional<int64_t> (*)(std::span<const Value> inputs,
                                               std::span<const Value> outputs);
 
+// One value that an operation's backward reads, and that autograd therefore
+// keeps (torch 2.15, torchgen/packaged/autograd/derivatives.yaml: what a
+// formula names beside `grad` and sizes).
+struct Save {
+  int8_t input = -1;   // one of these two
+  int8_t output = -1;  // kept as a detached view, which shows as aten.detach
+  // Kept only where one of these inputs takes a gradient (bit i: input i);
+  // 0: whenever any input does.
+  uint32_t when = 0;
+  bool rest = false;  // all further inputs as well
+};
+
+// The row keeps its first output, as sigmoid does.
+inline constexpr Save kSavesResult[] = {{.output = 0}};
+
+class Gradient;
+// Writes the operations of a backward node: see graph/gradient.h.
+using EmitGradient = void (*)(Gradient& gradient);
+
+// Whether the result of an operation has a gradient.
+enum class Differentiable : uint8_t { kYes, kNo };
+
 struct OperationRow {
   std::string_view name;  // PyTorch's: "aten.mm.default"
   std::string_view doc;   // one sentence, shapes included
   InferOutputs infer = nullptr;
   CountFlops flops = nullptr;  // null where the counter registers nothing
-  // Its backward reads its own output number `keeps_output`: autograd then
-  // keeps a detached view, which shows as `aten.detach` right after it.
-  int keeps_output = -1;
+  std::span<const Save> saves = {};
+  EmitGradient gradient = nullptr;
+  Differentiable differentiable = Differentiable::kYes;
+  // Outputs from this one on have no gradient; -1: all have.
+  int differentiable_outputs = -1;
 };
 
 // The whole table, by name.

@@ -20,8 +20,9 @@ std::string InferLike(const OperationArguments& args,
 constexpr OperationRow kGelu = {"aten.gelu.default",
                                 "x times the normal distribution's Phi(x).",
                                 InferLike};
-constexpr OperationRow kRelu = {
-    "aten.relu.default", "x where positive, else zero.", InferLike, nullptr, 0};
+constexpr OperationRow kRelu = {"aten.relu.default",
+                                "x where positive, else zero.", InferLike,
+                                nullptr, kSavesResult};
 constexpr OperationRow kHardtanh = {"aten.hardtanh.default",
                                     "x between two numbers; relu6.", InferLike};
 constexpr OperationRow kLeakyRelu = {
@@ -33,13 +34,13 @@ constexpr OperationRow kMish = {"aten.mish.default", "x tanh(softplus(x)).",
 constexpr OperationRow kSoftplus = {"aten.softplus.default", "log(1 + exp(x)).",
                                     InferLike};
 constexpr OperationRow kTanh = {"aten.tanh.default", "tanh(x).", InferLike,
-                                nullptr, 0};
+                                nullptr, kSavesResult};
 constexpr OperationRow kSigmoid = {"aten.sigmoid.default", "1 / (1 + exp(-x)).",
-                                   InferLike, nullptr, 0};
+                                   InferLike, nullptr, kSavesResult};
 constexpr OperationRow kErf = {"aten.erf.default", "The error function.",
                                InferLike};
 constexpr OperationRow kSqrt = {"aten.sqrt.default", "The square root.",
-                                InferLike, nullptr, 0};
+                                InferLike, nullptr, kSavesResult};
 constexpr OperationRow kClamp = {"aten.clamp.default", "x between two numbers.",
                                  InferLike};
 constexpr OperationRow kPrelu = {"aten._prelu_kernel.default",

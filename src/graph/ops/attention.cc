@@ -100,15 +100,15 @@ std::optional<int64_t> FlopsOfAttention(std::span<const Value> in,
 constexpr OperationRow kCudnn = {
     "aten._scaled_dot_product_cudnn_attention.default",
     "softmax(q k^T scale) v by cuDNN: [b, h, s, d_v], with its sums.",
-    InferCudnn, FlopsOfAttention, 0};
+    InferCudnn, FlopsOfAttention, kSavesResult};
 constexpr OperationRow kEfficient = {
     "aten._scaled_dot_product_efficient_attention.default",
     "softmax(q k^T scale + bias) v without the s x t matrix.", InferEfficient,
-    FlopsOfAttention, 0};
+    FlopsOfAttention, kSavesResult};
 constexpr OperationRow kFlash = {
     "aten._scaled_dot_product_flash_attention.default",
     "softmax(q k^T scale) v by flash-attention: [b, h, s, d].", InferFlash,
-    FlopsOfAttention, 0};
+    FlopsOfAttention, kSavesResult};
 
 constexpr std::array kRows = {&kCudnn, &kEfficient, &kFlash};
 

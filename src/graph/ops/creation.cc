@@ -31,6 +31,11 @@ std::string InferNew(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+std::string InferNewStrided(const OperationArguments& args, Outputs& outputs) {
+  outputs.push_back({args.Sizes(0), args.Sizes(1), args.input(0).dtype, -1});
+  return "";
+}
+
 std::string InferTril(const OperationArguments& args, Outputs& outputs) {
   const Value& x = args.input(0);
   if (x.shape.rank() < 2) return x.shape.ToString() + " has no diagonal";
@@ -52,34 +57,78 @@ constexpr OperationRow kEmpty = {"aten.empty.memory_format",
                                  InferCreation};
 constexpr OperationRow kNewZeros = {"aten.new_zeros.default",
                                     "Zeros where x lives, of other extents.",
-                                    InferNew};
-constexpr OperationRow kNewOnes = {
-    "aten.new_ones.default", "Ones where x lives, of other extents.", InferNew};
+                                    InferNew,
+                                    nullptr,
+                                    {},
+                                    nullptr,
+                                    Differentiable::kNo};
+constexpr OperationRow kNewOnes = {"aten.new_ones.default",
+                                   "Ones where x lives, of other extents.",
+                                   InferNew,
+                                   nullptr,
+                                   {},
+                                   nullptr,
+                                   Differentiable::kNo};
 constexpr OperationRow kOnes = {"aten.ones.default", "A tensor of ones.",
                                 InferCreation};
 constexpr OperationRow kTril = {
     "aten.tril.default", "x, with zeros above the diagonal of its last axes.",
     InferTril};
 constexpr OperationRow kZerosLike = {"aten.zeros_like.default",
-                                     "Zeros of the extents of x.", InferLike};
+                                     "Zeros of the extents of x.",
+                                     InferLike,
+                                     nullptr,
+                                     {},
+                                     nullptr,
+                                     Differentiable::kNo};
+constexpr OperationRow kOnesLike = {"aten.ones_like.default",
+                                    "Ones of the extents of x.",
+                                    InferLike,
+                                    nullptr,
+                                    {},
+                                    nullptr,
+                                    Differentiable::kNo};
+constexpr OperationRow kNewEmptyStrided = {
+    "aten.new_empty_strided.default",
+    "A tensor of these extents and strides where x lives, not filled.",
+    InferNewStrided,
+    nullptr,
+    {},
+    nullptr,
+    Differentiable::kNo};
 constexpr OperationRow kEmptyLike = {
-    "aten.empty_like.default", "A tensor of the extents of x, not filled.",
-    InferLike};
+    "aten.empty_like.default",
+    "A tensor of the extents of x, not filled.",
+    InferLike,
+    nullptr,
+    {},
+    nullptr,
+    Differentiable::kNo};
 constexpr OperationRow kFullLike = {
-    "aten.full_like.default", "A number at every element of the extents of x.",
-    InferLike};
+    "aten.full_like.default",
+    "A number at every element of the extents of x.",
+    InferLike,
+    nullptr,
+    {},
+    nullptr,
+    Differentiable::kNo};
 constexpr OperationRow kLiftFresh = {
     "aten.lift_fresh.default", "Python's own numbers as a tensor.", InferLike};
 constexpr OperationRow kScalarTensor = {"aten.scalar_tensor.default",
                                         "One number: [].", InferCreation};
 constexpr OperationRow kLocalScalar = {
     "aten._local_scalar_dense.default",
-    "One element read by Python; gives no tensor.", InferNothing};
+    "One element read by Python; gives no tensor.",
+    InferNothing,
+    nullptr,
+    {},
+    nullptr,
+    Differentiable::kNo};
 
 constexpr std::array kRows = {
     &kArange,   &kZeros,     &kScalarTensor, &kLocalScalar, &kEmpty,
     &kNewZeros, &kZerosLike, &kFullLike,     &kEmptyLike,   &kLiftFresh,
-    &kNewOnes,  &kOnes,      &kTril};
+    &kNewOnes,  &kOnes,      &kTril,         &kOnesLike,    &kNewEmptyStrided};
 
 }  // namespace
 
@@ -119,6 +168,15 @@ Tensor Tril(Tensor x) { return x.builder().Emit(kTril, {std::move(x)}); }
 Tensor ZerosLike(Tensor x) {
   const DType dtype = x.dtype();
   return x.builder().Emit(kZerosLike, {std::move(x)}, {dtype});
+}
+
+Tensor OnesLike(Tensor x) {
+  const DType dtype = x.dtype();
+  return x.builder().Emit(kOnesLike, {std::move(x)}, {dtype});
+}
+
+Tensor NewEmptyStrided(Tensor x, const Shape& shape, const Shape& strides) {
+  return x.builder().Emit(kNewEmptyStrided, {std::move(x)}, {shape, strides});
 }
 
 Tensor EmptyLike(Tensor x) {

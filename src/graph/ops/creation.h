@@ -23,6 +23,9 @@ Tensor Empty(Builder& builder, const Shape& shape, DType dtype);
 Tensor NewZeros(Tensor x, const Shape& shape);  // in the dtype of x
 Tensor NewOnes(Tensor x, const Shape& shape, DType dtype);
 Tensor ZerosLike(Tensor x);
+Tensor OnesLike(Tensor x);
+// In the dtype of x, nothing written to it.
+Tensor NewEmptyStrided(Tensor x, const Shape& shape, const Shape& strides);
 Tensor EmptyLike(Tensor x);
 Tensor Tril(Tensor x);  // what lies above the diagonal is zero
 Tensor FullLike(Tensor x, double value, DType dtype);

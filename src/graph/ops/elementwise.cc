@@ -85,7 +85,7 @@ constexpr OperationRow kNeg = {"aten.neg.default", "-x.", InferUnary};
 constexpr OperationRow kPow = {"aten.pow.Tensor_Scalar",
                                "x to the power of a number.", InferUnary};
 constexpr OperationRow kRsqrt = {"aten.rsqrt.default", "1 / sqrt(x).",
-                                 InferUnary, nullptr, 0};
+                                 InferUnary, nullptr, kSavesResult};
 constexpr OperationRow kCos = {"aten.cos.default", "cos(x).", InferUnary};
 constexpr OperationRow kSin = {"aten.sin.default", "sin(x).", InferUnary};
 constexpr OperationRow kSilu = {"aten.silu.default", "x sigmoid(x).",

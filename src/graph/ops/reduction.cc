@@ -20,16 +20,22 @@ bool HasAxis(const Value& x, int64_t axis) {
   return axis >= -rank && axis < rank;
 }
 
+// Over the axes that attribute 0 names; they go, or stay as 1.
 std::string InferMean(const OperationArguments& args, Outputs& outputs) {
   const Value& x = args.input(0);
-  const int64_t named = args.Sizes(0)[0];
-  if (!HasAxis(x, named)) return NoAxes(x);
   const int rank = x.shape.rank();
-  const auto at = static_cast<int>(named < 0 ? named + rank : named);
+  std::array<bool, Shape::kMaxDims> goes = {};
+  for (const int64_t named : args.Sizes(0).dims()) {
+    if (!HasAxis(x, named)) return NoAxes(x);
+    goes[static_cast<size_t>(named < 0 ? named + rank : named)] = true;
+  }
   Shape shape;
   for (int axis = 0; axis < rank; ++axis) {
-    if (axis != at) shape.Append(x.shape[axis]);
-    if (axis == at && args.Flag(1)) shape.Append(1);
+    if (!goes[static_cast<size_t>(axis)]) {
+      shape.Append(x.shape[axis]);
+    } else if (args.Flag(1)) {
+      shape.Append(1);
+    }
   }
   outputs.push_back({shape, ContiguousStrides(shape), x.dtype, -1});
   return "";
@@ -91,14 +97,14 @@ constexpr OperationRow kSum = {
     InferMean};
 constexpr OperationRow kSoftmax = {"aten._softmax.default",
                                    "Softmax along an axis.", InferWideSoftmax,
-                                   nullptr, 0};
+                                   nullptr, kSavesResult};
 constexpr OperationRow kSafeSoftmax = {
     "aten._safe_softmax.default",
     "Softmax along an axis; rows of minus infinity give zeros.", InferSoftmax,
-    nullptr, 0};
+    nullptr, kSavesResult};
 constexpr OperationRow kLogSoftmax = {"aten._log_softmax.default",
                                       "The logarithm of softmax along an axis.",
-                                      InferSoftmax, nullptr, 0};
+                                      InferSoftmax, nullptr, kSavesResult};
 constexpr OperationRow kCumsum = {"aten.cumsum.default",
                                   "Running sums along an axis.", InferCumsum};
 constexpr OperationRow kArgmax = {
@@ -162,6 +168,10 @@ Tensor Max(Tensor x) { return x.builder().Emit(kMax, {std::move(x)}); }
 
 Tensor SumOver(Tensor x, int axis, bool keep) {
   return x.builder().Emit(kSum, {std::move(x)}, {Shape{axis}, keep});
+}
+
+Tensor SumAxes(Tensor x, const Shape& axes, bool keep) {
+  return x.builder().Emit(kSum, {std::move(x)}, {axes, keep});
 }
 
 Tensor All(Tensor x) { return x.builder().Emit(kAll, {std::move(x)}); }

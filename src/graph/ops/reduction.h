@@ -31,6 +31,8 @@ Tensor Cumsum(Tensor x, int axis, std::optional<DType> dtype = std::nullopt);
 Tensor SumAll(Tensor x);                        // []
 Tensor Max(Tensor x);                           // [], of all
 Tensor SumOver(Tensor x, int axis, bool keep);  // stays as 1, or goes
+// Over several axes, named from the front.
+Tensor SumAxes(Tensor x, const Shape& axes, bool keep);
 Tensor Any(Tensor x);                           // [] bool
 Tensor All(Tensor x);                           // [] bool
 

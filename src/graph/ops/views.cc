@@ -232,8 +232,13 @@ constexpr OperationRow kSelect = {
 constexpr OperationRow kExpand = {"aten.expand.default",
                                   "Axes of extent 1 repeated without a copy.",
                                   InferExpand};
-constexpr OperationRow kDetach = {
-    "aten.detach.default", "The same tensor outside autograd.", InferSame};
+constexpr OperationRow kDetach = {"aten.detach.default",
+                                  "The same tensor outside autograd.",
+                                  InferSame,
+                                  nullptr,
+                                  {},
+                                  nullptr,
+                                  Differentiable::kNo};
 constexpr OperationRow kAlias = {
     "aten.alias.default", "The same tensor under a new handle.", InferSame};
 constexpr OperationRow kSplit = {"aten.split.Tensor",
