@@ -182,6 +182,12 @@ Tensor Builder::Constant(const Shape& shape, DType dtype) {
   return Tensor(this, NewValue(shape, strides, dtype, storage));
 }
 
+Tensor Builder::State(const Shape& shape, const Shape& strides, DType dtype) {
+  const StorageId storage =
+      NewStorage(StorageKind::kState, shape, strides, dtype);
+  return Tensor(this, NewValue(shape, strides, dtype, storage));
+}
+
 void Builder::Output(const Tensor& tensor) {
   graph_->outputs.push_back(tensor.id());
   Hold(tensor.id());  // the caller's own name, never released here

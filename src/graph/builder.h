@@ -115,6 +115,8 @@ class Builder {
   Tensor Read(ValueId value);
   Tensor Input(const Shape& shape, DType dtype);
   void Output(const Tensor& tensor);
+  // What an optimizer has kept since an earlier step: it lives all the time.
+  Tensor State(const Shape& shape, const Shape& strides, DType dtype);
   // A tensor of numbers that Python itself holds (torch.tensor([0, 1])): no
   // operation gives it.
   Tensor Constant(const Shape& shape, DType dtype);
