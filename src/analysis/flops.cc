@@ -7,22 +7,37 @@
 
 namespace foretell {
 
-std::vector<OperationFlops> AnalyzeFlops(const Graph& graph) {
+std::optional<int64_t> FlopsOf(const Graph& graph, const Operation& operation) {
+  if (operation.row->flops == nullptr) return 0;
+  std::vector<Value> inputs;
+  std::vector<Value> outputs;
+  for (const ValueId id : graph.InputsOf(operation)) {
+    inputs.push_back(graph[id]);
+  }
+  for (const ValueId id : graph.OutputsOf(operation)) {
+    outputs.push_back(graph[id]);
+  }
+  return operation.row->flops(inputs, outputs);
+}
+
+std::vector<OperationFlops> AnalyzeFlops(const Graph& graph,
+                                         std::optional<Phase> phase) {
   std::map<std::string_view, OperationFlops> totals;
-  for (const Operation& operation : graph.operations) {
+  size_t next = 0;
+  Phase current = Phase::kForward;
+  for (uint32_t at = 0; at < graph.steps.size(); ++at) {
+    while (next < graph.phases.size() && graph.phases[next].first_step <= at) {
+      current = graph.phases[next++].phase;
+    }
+    const Step step = graph.steps[at];
+    if (step.kind != Step::Kind::kOperation) continue;
+    if (phase && current != *phase) continue;
+    const Operation& operation = graph.operations[step.index];
     if (operation.row->flops == nullptr) continue;
-    std::vector<Value> inputs;
-    std::vector<Value> outputs;
-    for (const ValueId id : graph.InputsOf(operation)) {
-      inputs.push_back(graph[id]);
-    }
-    for (const ValueId id : graph.OutputsOf(operation)) {
-      outputs.push_back(graph[id]);
-    }
     OperationFlops& total = totals[operation.row->name];
     total.operation = operation.row->name;
     ++total.times;
-    total.flops += Flops::Exact(operation.row->flops(inputs, outputs));
+    total.flops += Flops::Exact(FlopsOf(graph, operation));
   }
   std::vector<OperationFlops> out;
   for (auto& [name, total] : totals) out.push_back(std::move(total));

@@ -7,6 +7,7 @@
 #ifndef FORETELL_ANALYSIS_FLOPS_H_
 #define FORETELL_ANALYSIS_FLOPS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,12 @@ struct OperationFlops {
   Flops flops;
 };
 
-// Operations that count, most FLOPs first.
-std::vector<OperationFlops> AnalyzeFlops(const Graph& graph);
+// Operations that count, most FLOPs first; of one phase where it is given.
+std::vector<OperationFlops> AnalyzeFlops(
+    const Graph& graph, std::optional<Phase> phase = std::nullopt);
+
+// FLOPs of one operation; nothing past 2^63 - 1, zero where it does not count.
+std::optional<int64_t> FlopsOf(const Graph& graph, const Operation& operation);
 
 }  // namespace foretell
 

@@ -8,21 +8,27 @@
 #include <set>
 #include <variant>
 
+#include "answers/claims.h"
+#include "answers/compare_trace.h"
+#include "answers/compile_step.h"
 #include "answers/read_model.h"
+#include "answers/step_figures.h"
 
 namespace foretell {
 namespace {
 
-// A model from the row's configuration: the class it asks for, and overrides
-// set on top of what the class works out as it loads.
-std::variant<ReadModel, Refusal> ReadCase(const TruthCase& truth) {
+BuildOptions OptionsOf(const Recording& recording) {
   BuildOptions options;
-  if (!truth.recording.asked_class.empty()) {
-    options.class_name = truth.recording.asked_class;
-  }
-  if (truth.recording.overrides.empty()) {
-    return ReadModelOf(*truth.config, options);
-  }
+  if (!recording.asked_class.empty())
+    options.class_name = recording.asked_class;
+  if (recording.recorded_step) options.dtype = recording.step.dtype;
+  return options;
+}
+
+// The row's configuration with its overrides set on top of what the class
+// works out as it loads.
+ModelConfig ConfigOf(const TruthCase& truth, const BuildOptions& options) {
+  if (truth.recording.overrides.empty()) return *truth.config;
   const BuildResult loaded = BuildModel(*truth.config, options);
   ModelConfig config = *truth.config;
   for (const auto& [key, value] : loaded.log.derived) {
@@ -30,7 +36,12 @@ std::variant<ReadModel, Refusal> ReadCase(const TruthCase& truth) {
   }
   config.is_loaded = true;
   ApplyOverrides(truth.recording.overrides, config.root);
-  return ReadModelOf(config, options);
+  return config;
+}
+
+std::variant<ReadModel, Refusal> ReadCase(const TruthCase& truth) {
+  const BuildOptions options = OptionsOf(truth.recording);
+  return ReadModelOf(ConfigOf(truth, options), options);
 }
 
 std::string Describe(const TensorGroup& group) {
@@ -110,6 +121,30 @@ std::optional<std::string> CompareTotal(const Parameters& derived,
                      WithSeparators(recorded));
 }
 
+double ErrorOf(double derived, int64_t recorded) {
+  if (recorded == 0) return derived == 0 ? 0 : 1;
+  return std::abs(derived / static_cast<double>(recorded) - 1);
+}
+
+std::optional<std::string> CompareNumber(int64_t derived, int64_t recorded) {
+  if (derived == recorded) return std::nullopt;
+  return fmt::format("derived {}, recorded {}", WithSeparators(derived),
+                     WithSeparators(recorded));
+}
+
+std::optional<std::string> CompareFlops(
+    const std::map<std::string, int64_t>& derived,
+    const std::map<std::string, int64_t>& recorded) {
+  const auto lines = [](const std::map<std::string, int64_t>& counts) {
+    std::set<std::string> out;
+    for (const auto& [name, flops] : counts) {
+      if (flops > 0) out.insert(fmt::format("{} {}", name, flops));
+    }
+    return out;
+  };
+  return FirstDifference(lines(derived), lines(recorded));
+}
+
 class Verifier {
  public:
   explicit Verifier(VerifyAnswer& answer) : answer_(&answer) {}
@@ -131,11 +166,11 @@ class Verifier {
                                                   : truth.no_config];
       return;
     }
-    if (!recording.adapters.empty() && recording.adapters != "none") {
-      ++answer_->left_out["adapters beside the model's own parameters"];
+    ++answer_->compared;
+    if (recording.recorded_step) {
+      CompareStep(truth);
       return;
     }
-    ++answer_->compared;
     auto read = ReadCase(truth);
     ClassTally& tally = answer_->by_class[recording.class_name];
     ++tally.n;
@@ -152,6 +187,14 @@ class Verifier {
 
  private:
   static std::vector<std::string> FieldsOf(const Recording& recording) {
+    if (recording.recorded_step) {
+      std::vector<std::string> out = {"parameters", "flops_forward",
+                                      "flops_backward"};
+      for (const auto& [name, value] : recording.recorded_step->figures) {
+        out.push_back(name);
+      }
+      return out;
+    }
     if (!recording.has_tensors) return {"parameters"};
     return {"parameters", "tensors", "ties", "buffers"};
   }
@@ -197,10 +240,8 @@ class Verifier {
       all_equal = all_equal && !difference;
       Note(truth, field, difference, error);
     };
-    const double total = derived.total.any().value().value_or(0);
-    const double recorded = static_cast<double>(recording.parameters);
     const double error =
-        recorded > 0 ? std::abs(total / recorded - 1) : (total > 0 ? 1 : 0);
+        ErrorOf(derived.total.any().value().value_or(0), recording.parameters);
     note("parameters", CompareTotal(derived.total, recording.parameters),
          error);
     if (recording.has_tensors) {
@@ -210,6 +251,61 @@ class Verifier {
     }
     if (derived.total.is_exact()) ++answer_->claimed_exact;
     if (derived.total.is_exact() && !all_equal) ++answer_->wrong_claims;
+    if (all_equal) ++tally.equal;
+  }
+
+  // Refused or not written to its end: a miss in every field.
+  void MissStep(const TruthCase& truth, const std::string& reason) {
+    ++answer_->refused;
+    ++answer_->by_class[truth.recording.class_name].n;
+    for (const std::string& field : FieldsOf(truth.recording)) {
+      Note(truth, field, "refused: " + reason, 1);
+    }
+  }
+
+  void CompareStep(const TruthCase& truth) {
+    const Recording& recording = truth.recording;
+    const BuildOptions options = OptionsOf(recording);
+    auto compiled =
+        CompileStep(ConfigOf(truth, options), options, recording.step);
+    if (const auto* refusal = std::get_if<Refusal>(&compiled)) {
+      MissStep(truth, refusal->errors.front().what);
+      return;
+    }
+    const CompiledStep& step = std::get<CompiledStep>(compiled);
+    const auto figures = FiguresOf(step);
+    if (!figures) {
+      MissStep(truth, "a size passes 2^63 - 1");
+      return;
+    }
+    ClassTally& tally = answer_->by_class[recording.class_name];
+    ++tally.n;
+    bool all_equal = step.model.built.class_name == recording.class_name;
+    const auto note = [&](const std::string& field,
+                          const std::optional<std::string>& difference,
+                          double error) {
+      all_equal = all_equal && !difference;
+      Note(truth, field, difference, error);
+    };
+    const Parameters total = step.model.parameters.total;
+    note("parameters", CompareTotal(total, recording.parameters),
+         ErrorOf(total.any().value().value_or(0), recording.parameters));
+    const RecordedStep& recorded = *recording.recorded_step;
+    note("flops_forward",
+         CompareFlops(figures->flops_forward, recorded.flops_forward), 1);
+    if (recording.step.mode == StepMode::kTrain) {
+      note("flops_backward",
+           CompareFlops(figures->flops_backward, recorded.flops_backward), 1);
+    }
+    for (const auto& [name, value] : recorded.figures) {
+      const auto at = figures->figures.find(name);
+      const int64_t derived = at == figures->figures.end() ? 0 : at->second;
+      note(name, CompareNumber(derived, value),
+           ErrorOf(static_cast<double>(derived), value));
+    }
+    const bool claims = ReasonsNotExact(step, recording.step).empty();
+    if (claims) ++answer_->claimed_exact;
+    if (claims && !all_equal) ++answer_->wrong_claims;
     if (all_equal) ++tally.equal;
   }
 
@@ -230,6 +326,32 @@ VerifyAnswer AnswerVerify(const TruthSet& truth) {
   answer.source = truth.source;
   Verifier verifier(answer);
   for (const TruthCase& one : truth.cases) verifier.Compare(one);
+  return answer;
+}
+
+VerifyAnswer AnswerVerify(const TraceCase& truth) {
+  VerifyAnswer answer;
+  answer.source = truth.source;
+  answer.rows = 1;
+  const std::string& class_name = truth.trace.class_name;
+  if (FamilyOfClass(class_name) == nullptr) {
+    answer.unsupported = 1;
+    answer.unsupported_classes[class_name] = 1;
+    return answer;
+  }
+  if (!truth.config) {
+    answer.left_out[truth.no_config] = 1;
+    return answer;
+  }
+  answer.compared = 1;
+  const std::string difference = CompareTrace(truth.trace, *truth.config);
+  const int64_t equal = difference.empty() ? 1 : 0;
+  answer.fields["operators"] = {1, equal, equal, equal};
+  answer.by_class[class_name] = {1, equal};
+  if (!difference.empty()) {
+    answer.differences.push_back(
+        {0, truth.trace.config, class_name, "operators", difference});
+  }
   return answer;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "spec/recording.h"
+#include "spec/trace.h"
 
 namespace foretell {
 
@@ -58,6 +59,9 @@ struct VerifyAnswer {
 inline constexpr size_t kMostDifferences = 50;
 
 VerifyAnswer AnswerVerify(const TruthSet& truth);
+
+// One recorded trace, operator by operator: the figure "operators".
+VerifyAnswer AnswerVerify(const TraceCase& truth);
 
 }  // namespace foretell
 

@@ -107,7 +107,9 @@ CommandRow VerifyCommand() {
           "The exit status is 1 where any compared figure differs, also where "
           "a row that PyTorch builds is refused here or nothing was compared.",
       .arguments = {{.name = "FILE",
-                     .doc = "Recorded cases, one JSON object a line.",
+                     .doc = "Recorded cases, one JSON object a line, or one "
+                            "recorded trace (.jsonl.gz), compared operator "
+                            "by operator.",
                      .completion = Completion::kPath}},
       .options = {{.name = "configs",
                    .value = "DIR",

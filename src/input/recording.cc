@@ -9,6 +9,7 @@
 #include "input/overrides.h"
 #include "input/row_fields.h"
 #include "input/source_disk.h"
+#include "input/step_case.h"
 
 namespace foretell {
 namespace {
@@ -59,6 +60,7 @@ class RowReader {
     ReadTensors("tensors", out.tensors);
     ReadTensors("buffers", out.buffers);
     ReadTies(out.ties);
+    ReadStep(out);
     return out;
   }
 
@@ -73,7 +75,7 @@ class RowReader {
     const ConfigValue* stated = fields_.Object("case");
     if (stated == nullptr) return;
     const RowFields fields = fields_.Of(*stated);
-    out.adapters = CaseText(fields, "lora");
+    out.step = ReadStepCase(fields_);
     out.asked_class = CaseText(fields, "class");
     out.edits = ReadChanges(fields, "edit");
     out.overrides = ReadChanges(fields, "over");
@@ -84,6 +86,57 @@ class RowReader {
                                  fmt::join(one.path, ".")),
                      "use edit, which changes the file");
     }
+  }
+
+  // "aten.mm" -> FLOPs, of one phase of `flops`.
+  static void ReadFlops(const RowFields& phases, std::string_view phase,
+                        std::map<std::string, int64_t>& out) {
+    const ConfigValue* counts = phases.Object(phase);
+    if (counts == nullptr) return;
+    const RowFields fields = phases.Of(*counts);
+    for (const auto& [name, value] : counts->members()) {
+      out[name] = fields.Count(name);
+    }
+  }
+
+  void ReadStep(Recording& out) {
+    const ConfigValue* flops = fields_.Object("flops");
+    if (flops == nullptr) return;
+    RecordedStep step;
+    ReadFlops(fields_.Of(*flops), "forward", step.flops_forward);
+    ReadFlops(fields_.Of(*flops), "backward", step.flops_backward);
+    if (const ConfigValue* grouped = fields_.Object("flops_grouped_mm")) {
+      const RowFields phases = fields_.Of(*grouped);
+      const auto add = [&](std::string_view phase, auto& to) {
+        if (phases.Get(phase) != nullptr) {
+          to["aten._grouped_mm"] = phases.Count(phase);
+        }
+      };
+      add("forward", step.flops_forward);
+      add("backward", step.flops_backward);
+    }
+    const auto figure = [&step](const RowFields& from, std::string_view key,
+                                std::string_view name) {
+      if (from.Get(key) == nullptr) return;
+      step.figures[std::string(name)] = from.Count(key);
+    };
+    if (const ConfigValue* saved = fields_.Object("saved")) {
+      figure(fields_.Of(*saved), "unique_bytes", "saved_bytes");
+      figure(fields_.Of(*saved), "unique_count", "saved_count");
+    }
+    for (const std::string_view key : {"live_after_forward", "gradient_bytes",
+                                       "optimizer_bytes", "cache_bytes"}) {
+      figure(fields_, key, key);
+    }
+    if (const ConfigValue* peak = fields_.Object("peak")) {
+      for (const std::string_view phase :
+           {"forward", "backward", "optimizer"}) {
+        if (const ConfigValue* one = fields_.Of(*peak).Object(phase)) {
+          figure(fields_.Of(*one), "bytes", fmt::format("peak_{}", phase));
+        }
+      }
+    }
+    out.recorded_step = std::move(step);
   }
 
   std::vector<Override> ReadChanges(const RowFields& fields,

@@ -13,6 +13,7 @@
 #include "input/overrides.h"
 #include "input/row_fields.h"
 #include "input/source_disk.h"
+#include "input/step_case.h"
 
 namespace foretell {
 namespace {
@@ -29,46 +30,16 @@ constexpr size_t kMostOperators = 1'000'000;
   throw InputErrors(std::move(error));
 }
 
-// Reads a whole number at the start of `text` and takes it off.
-std::optional<int64_t> TakeNumber(std::string_view& text) {
-  int64_t number = 0;
-  const auto [stop, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number < 0) return std::nullopt;
-  text.remove_prefix(static_cast<size_t>(stop - text.data()));
-  return number;
-}
-
-bool TakeText(std::string_view& text, std::string_view wanted) {
-  if (!text.starts_with(wanted)) return false;
-  text.remove_prefix(wanted.size());
-  return true;
-}
-
-// "f32[2, 32, 2048]"
-bool ParseKind(std::string_view text, DType& kind, Shape& shape) {
-  const size_t bracket = text.find('[');
-  if (bracket == std::string_view::npos) return false;
-  const auto dtype = ParseDType(text.substr(0, bracket));
-  if (!dtype) return false;
-  kind = *dtype;
-  text.remove_prefix(bracket + 1);
-  while (!TakeText(text, "]")) {
-    const auto extent = TakeNumber(text);
-    if (!extent || shape.rank() == Shape::kMaxDims) return false;
-    shape.Append(*extent);
-    TakeText(text, ", ");
-  }
-  return text.empty();
-}
-
 // "147:f32[2, 32, 2048]"
 std::optional<TraceTensor> ParseTensor(std::string_view text) {
   TraceTensor out;
-  const auto storage = TakeNumber(text);
-  if (!storage || !TakeText(text, ":")) return std::nullopt;
-  out.storage = *storage;
-  if (!ParseKind(text, out.dtype, out.shape)) return std::nullopt;
+  const auto [stop, error] =
+      std::from_chars(text.data(), text.data() + text.size(), out.storage);
+  if (error != std::errc() || out.storage < 0) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(stop - text.data()));
+  if (!text.starts_with(':')) return std::nullopt;
+  text.remove_prefix(1);
+  if (!ParseTensorKind(text, out.dtype, out.shape)) return std::nullopt;
   return out;
 }
 
@@ -110,51 +81,24 @@ std::vector<Override> ReadShallow(const ConfigValue* shallow) {
   return out;
 }
 
-// Tensors only: {"input_ids": "i64[2, 32]", "use_cache": false}.
-std::vector<TraceInput> ReadInputs(const ConfigValue* inputs) {
-  std::vector<TraceInput> out;
-  if (inputs == nullptr) return out;
-  for (const auto& [name, value] : inputs->members()) {
-    TraceInput input = {name, DType::kInt64, {}};
-    const auto text = value.AsString();
-    if (!text || !ParseKind(*text, input.dtype, input.shape)) continue;
-    out.push_back(std::move(input));
-  }
-  return out;
-}
-
 void ReadCase(const RowFields& result, Trace& out) {
   out.config = result.Text("config");
   out.class_name = result.Text("class");
   out.shallow = ReadShallow(result.Object("shallow"));
-  out.inputs = ReadInputs(result.Object("inputs"));
   if (const ConfigValue* grouped = result.Object("flops_grouped_mm")) {
-    out.grouped_forward_flops = result.Of(*grouped).Count("forward");
+    const RowFields flops = result.Of(*grouped);
+    out.grouped_forward_flops = flops.Count("forward");
+    if (flops.Get("backward") != nullptr) {
+      out.grouped_backward_flops = flops.Count("backward");
+    }
   }
   const ConfigValue* object = result.Object("case");
   if (object == nullptr) {
     result.Problem(nullptr, "case", "has no case", "record the trace again");
     return;
   }
+  out.step = ReadStepCase(result);
   const RowFields fields = result.Of(*object);
-  const auto count = [&fields](std::string_view key, int64_t otherwise) {
-    return fields.Get(key) == nullptr ? otherwise : fields.Count(key);
-  };
-  // What a case leaves out is the recorder's default.
-  out.batch = count("batch", 1);
-  out.sequence = count("seq", 128);
-  out.target = count("tgt", 0);
-  const std::string dtype = fields.OptionalText("dtype");
-  const auto known = ParseDType(dtype.empty() ? "float32" : dtype);
-  if (!known) {
-    fields.Problem(fields.Get("dtype"), "dtype", "is no dtype",
-                   "record the trace again");
-  }
-  out.dtype = known.value_or(DType::kFloat32);
-  const std::string attention = fields.OptionalText("attn");
-  out.attention = attention.empty() ? "sdpa" : attention;
-  const std::string mode = fields.OptionalText("mode");
-  out.mode = mode.empty() ? "train" : mode;
   out.asked_class = fields.OptionalText("class");
   out.edits = ParseOverrides(fields.OptionalText("edit"), "edit");
   out.overrides = ParseOverrides(fields.OptionalText("over"), "over");

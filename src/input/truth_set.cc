@@ -11,6 +11,7 @@
 #include "input/model_config_source.h"
 #include "input/recording.h"
 #include "input/source_disk.h"
+#include "input/trace.h"
 
 namespace foretell {
 namespace {
@@ -145,6 +146,18 @@ TruthSet LoadTruthSet(const std::string& path,
     one.recording = std::move(recording);
     out.cases.push_back(std::move(one));
   }
+  return out;
+}
+
+TraceCase LoadTraceCase(const std::string& path,
+                        const std::optional<std::string>& configs_dir) {
+  TraceCase out;
+  out.source = path;
+  out.trace = LoadTrace(path);
+  ConfigFinder finder = FinderOf(path, configs_dir);
+  const Found& found = finder.Find(out.trace.config);
+  out.config = found.config;
+  out.no_config = found.why;
   return out;
 }
 

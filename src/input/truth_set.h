@@ -18,10 +18,16 @@
 #include <string>
 
 #include "spec/recording.h"
+#include "spec/trace.h"
 
 namespace foretell {
 
 TruthSet LoadTruthSet(
+    const std::string& path,
+    const std::optional<std::string>& configs_dir = std::nullopt);
+
+// The same of one recorded trace.
+TraceCase LoadTraceCase(
     const std::string& path,
     const std::optional<std::string>& configs_dir = std::nullopt);
 

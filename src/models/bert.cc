@@ -86,27 +86,34 @@ class Bert : public Model {
         // Without labels of the next sentence there is no loss.
         const Tensor logits = vocabulary_head_->Forward(hidden);
         const Tensor relation = classifier_->Forward(pooled);
+        inputs.Return(logits);
+        inputs.Return(relation);
         return logits;
       }
       case BertHead::kCausalLm: {
         const Tensor logits = vocabulary_head_->Forward(Alias(hidden));
+        inputs.Return(logits);
         return labels.empty() ? logits : CausalLmLoss(logits, labels);
       }
       case BertHead::kMaskedLm: {
         const Tensor logits = vocabulary_head_->Forward(hidden);
+        inputs.Return(logits);
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case BertHead::kNextSentence: {
         const Tensor logits = classifier_->Forward(pooled);
+        inputs.Return(logits);
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case BertHead::kSequence: {
         const Tensor logits = classifier_->Forward(dropout_->Forward(pooled));
+        inputs.Return(logits);
         return labels.empty() ? logits
                               : SequenceLoss(logits, labels, config_.labels);
       }
       case BertHead::kToken: {
         const Tensor logits = classifier_->Forward(dropout_->Forward(hidden));
+        inputs.Return(logits);
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case BertHead::kAnswer:
@@ -115,6 +122,7 @@ class Bert : public Model {
       case BertHead::kChoice:
         break;
     }
+    inputs.Return(pooled);
     return hidden;
   }
 
@@ -186,6 +194,7 @@ class Bert : public Model {
     Tensor pooled = RunBase(rows, inputs.attention).second;
     pooled = dropout_->Forward(pooled);
     const Tensor logits = View(classifier_->Forward(pooled), {-1, choices});
+    inputs.Return(logits);
     return inputs.labels.empty() ? logits : CrossEntropy(logits, inputs.labels);
   }
 

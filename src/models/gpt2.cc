@@ -78,19 +78,22 @@ class Gpt2 : public Model {
         return hidden;
       case Gpt2Head::kLm: {
         const Tensor logits = head_->Forward(Alias(hidden));
+        inputs.Return(logits);
         return labels.empty() ? logits : CausalLmLoss(logits, labels);
       }
       case Gpt2Head::kDouble:
-        return RunDoubleHeads(hidden, labels);
+        return RunDoubleHeads(hidden, inputs);
       case Gpt2Head::kSequence: {
         const Tensor logits = head_->Forward(hidden);
         const Tensor last =
             LastOfRow(logits, inputs.input_ids, config_.padding);
+        inputs.Return(last);
         return labels.empty() ? last
                               : SequenceLoss(last, labels, config_.labels);
       }
       case Gpt2Head::kToken: {
         const Tensor logits = head_->Forward(dropout_->Forward(hidden));
+        inputs.Return(logits);
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case Gpt2Head::kAnswer:
@@ -181,9 +184,13 @@ class Gpt2 : public Model {
     LocalScalar(found);
   }
 
-  Tensor RunDoubleHeads(const Tensor& hidden, const Tensor& labels) const {
+  Tensor RunDoubleHeads(const Tensor& hidden,
+                        const ForwardInputs& inputs) const {
+    const Tensor& labels = inputs.labels;
     const Tensor logits = head_->Forward(hidden);
     const Tensor choices = SqueezeAxis(summary_->Forward(hidden), -1);
+    inputs.Return(logits);
+    inputs.Return(choices);
     if (labels.empty()) return logits;
     constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
     const Tensor shifted = Contiguous(Slice(logits, 1, 0, -1));

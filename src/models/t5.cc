@@ -75,6 +75,7 @@ class T5 : public Model {
       case T5Head::kLm: {
         const Tensor hidden = RunBoth(inputs, labels, true);
         const Tensor logits = RunLmHead(hidden);
+        inputs.Return(logits);
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case T5Head::kNone:
@@ -86,6 +87,7 @@ class T5 : public Model {
       case T5Head::kToken: {
         const Tensor hidden = dropout_->Forward(RunEncoder(inputs));
         const Tensor logits = out_->Forward(hidden);
+        inputs.Return(logits);
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case T5Head::kAnswer:
@@ -144,6 +146,7 @@ class T5 : public Model {
     Tensor ids = head_ == T5Head::kAnswer ? ShiftRight(targets) : Tensor();
     const Tensor encoded =
         encoder_.Forward(inputs.input_ids, Tensor(), inputs.attention);
+    inputs.Return(encoded);
     if (ids.empty()) ids = shift ? ShiftRight(targets) : targets;
     return decoder_->Forward(ids, encoded, inputs.attention);
   }

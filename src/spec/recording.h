@@ -7,6 +7,7 @@
 #define FORETELL_SPEC_RECORDING_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "base/shape.h"
 #include "spec/model_config.h"
+#include "spec/step_case.h"
 
 namespace foretell {
 
@@ -41,6 +43,16 @@ struct Override {
 // step into a value that is no object replaces it.
 void ApplyOverrides(const std::vector<Override>& overrides, ConfigValue& root);
 
+// What was measured of one step; a field is absent where the row has none.
+struct RecordedStep {
+  // By operator ("aten.mm"), grouped products included.
+  std::map<std::string, int64_t> flops_forward;
+  std::map<std::string, int64_t> flops_backward;
+  // Figures under the names that `verify` reports them by: "saved_bytes",
+  // "peak_forward", …
+  std::map<std::string, int64_t> figures;
+};
+
 struct Recording {
   std::string key;     // the row's own key
   int64_t line = 0;    // in its file, from 1
@@ -52,9 +64,6 @@ struct Recording {
   // worked out from other keys stays as it was. Families know those values, so
   // `answers` applies these, not `input`.
   std::vector<Override> overrides;
-  // The row's `lora`: adapters that the recorded model has beside its own
-  // parameters; empty where it has none.
-  std::string adapters;
   std::string asked_class;  // the class that was asked for; may be empty
   std::string error;        // why PyTorch gave nothing; other fields then empty
   std::string class_name;
@@ -64,6 +73,8 @@ struct Recording {
   std::vector<RecordedTensor> buffers;
   std::vector<RecordedTie> ties;
   bool has_tensors = false;  // false for recordings of steps
+  StepCase step;
+  std::optional<RecordedStep> recorded_step;
 };
 
 // Recordings with the configurations that they name; what scoring reads.

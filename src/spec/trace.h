@@ -6,12 +6,15 @@
 #define FORETELL_SPEC_TRACE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/dtype.h"
 #include "base/shape.h"
+#include "spec/model_config.h"
 #include "spec/recording.h"
+#include "spec/step_case.h"
 
 namespace foretell {
 
@@ -32,30 +35,27 @@ struct TraceOperation {
   std::vector<int64_t> freed;  // storages that died since the one before
 };
 
-struct TraceInput {
-  std::string name;  // "input_ids", "labels"
-  DType dtype = DType::kInt64;
-  Shape shape;
-};
-
 struct Trace {
   std::string config;      // label of the configuration
   std::string class_name;  // that was built
-  int64_t batch = 1;
-  int64_t sequence = 1;
-  int64_t target = 0;  // the decoder's length; 0: as the sequence
-  DType dtype = DType::kFloat32;
-  std::string attention;  // "eager" or "sdpa"
-  std::string mode;       // "train", "forward", …
-  std::vector<TraceInput> inputs;
+  StepCase step;
   // Of grouped matrix products, which the counter leaves out of `flops`.
   int64_t grouped_forward_flops = 0;
+  int64_t grouped_backward_flops = 0;
   // A number of layers and the like, cut before the file was read.
   std::vector<Override> shallow;
   std::vector<Override> edits;      // see Recording
   std::vector<Override> overrides;  // see Recording
   std::string asked_class;          // may be empty
   std::vector<TraceOperation> operations;
+};
+
+// A trace with the configuration that it names.
+struct TraceCase {
+  std::string source;
+  Trace trace;
+  std::optional<ModelConfig> config;  // nothing of the case is applied to it
+  std::string no_config;              // why there is none
 };
 
 }  // namespace foretell

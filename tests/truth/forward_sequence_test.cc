@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "answers/compare_trace.h"
 #include "input/model_config_source.h"
 #include "input/trace.h"
 #include "models/family.h"
-#include "tests/truth/forward_comparison.h"
 
 namespace foretell {
 namespace {
@@ -71,7 +71,7 @@ TEST_P(ForwardSequence, EqualsTheRecording) {
   std::string reason;
   const auto config = ConfigOf(trace.config, reason);
   if (!config) GTEST_SKIP() << "no configuration: " << reason;
-  EXPECT_EQ(CompareForward(trace, *config), "");
+  EXPECT_EQ(CompareTrace(trace, *config), "");
 }
 
 std::string NameOf(const testing::TestParamInfo<std::string>& info) {

@@ -87,6 +87,11 @@ class Decoder : public Model {
     DecoderOutput kept;
     const Tensor hidden = RunBase(inputs, kept);
     const Tensor output = head_.Forward(hidden, inputs);
+    for (const Tensor& logits : kept.router_logits) inputs.Return(logits);
+    for (const CachedLayer& layer : kept.cache) {
+      inputs.Return(layer.keys);
+      inputs.Return(layer.values);
+    }
     return finish_ ? finish_(output, kept) : output;
   }
 

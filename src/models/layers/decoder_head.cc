@@ -40,15 +40,18 @@ Tensor DecoderHead::Forward(const Tensor& hidden,
       return hidden;
     case Head::kCausalLm: {
       const Tensor logits = projection->Forward(Alias(hidden));
+      inputs.Return(logits);
       return labels.empty() ? logits : CausalLmLoss(logits, labels);
     }
     case Head::kSequenceClassification: {
       const Tensor logits = projection->Forward(hidden);
       const Tensor last = LastOfRow(logits, inputs.input_ids, config.padding);
+      inputs.Return(last);
       return labels.empty() ? last : SequenceLoss(last, labels, config.labels);
     }
     case Head::kTokenClassification: {
       const Tensor logits = projection->Forward(dropout->Forward(hidden));
+      inputs.Return(logits);
       return labels.empty() ? logits : TokenLoss(logits, labels);
     }
     case Head::kQuestionAnswering:

@@ -1,4 +1,4 @@
-#include "tests/truth/forward_comparison.h"
+#include "answers/compare_trace.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "answers/compile_step.h"
 #include "models/build.h"
 
 namespace foretell {
@@ -30,8 +31,13 @@ class Comparison {
  public:
   Comparison(const Graph& graph, const Trace& trace)
       : graph_(&graph), trace_(&trace) {
+    std::vector<int64_t> freed;
     for (const TraceOperation& operation : trace.operations) {
-      if (operation.phase == "forward") recorded_.push_back(&operation);
+      freed.insert(freed.end(), operation.freed.begin(), operation.freed.end());
+      // The profiler's own marks touch no tensor.
+      if (operation.name.starts_with("profiler.")) continue;
+      recorded_.push_back(&operation);
+      freed_.push_back(std::exchange(freed, {}));
     }
   }
 
@@ -51,7 +57,7 @@ class Comparison {
              Text(derived[both]);
     }
     const size_t left = recorded_.size() - both;
-    if (left > 0 && !IsRecordersOwnLoss(both)) {
+    if (left > 0) {
       return fmt::format(
           "recorded, after the last derived operator, line {}: "
           "{}",
@@ -59,33 +65,30 @@ class Comparison {
     }
     const std::string deaths = CompareDeaths();
     if (!deaths.empty()) return deaths;
-    if (grouped_ != trace_->grouped_forward_flops) {
+    const int64_t grouped =
+        trace_->grouped_forward_flops +
+        (HasPhase("backward") ? trace_->grouped_backward_flops : 0);
+    if (grouped_ != grouped) {
       return fmt::format("FLOPs of grouped products: recorded {}, derived {}",
-                         trace_->grouped_forward_flops, grouped_);
+                         grouped, grouped_);
     }
     return "";
   }
 
  private:
-  // The recorder sums the first output of a class that returns no loss:
-  // tools/pytorch/record.py, first_loss.
-  bool IsRecordersOwnLoss(size_t from) const {
-    std::vector<std::string_view> names;
-    for (size_t i = from; i < recorded_.size(); ++i) {
-      if (!recorded_[i]->module.empty()) return false;
-      names.push_back(recorded_[i]->name);
-    }
-    using Names = std::vector<std::string_view>;
-    return names == Names{"aten.sum.default"} ||
-           names == Names{"aten._to_copy.default", "aten.sum.default"};
-  }
-
   // The recorder has no path ("?") for modules that the model never
   // registered: some losses, and activations made on the fly.
+  bool HasPhase(std::string_view phase) const {
+    return std::ranges::any_of(recorded_, [&](const TraceOperation* one) {
+      return one->phase == phase;
+    });
+  }
+
   std::string Compare(const Operation& derived,
                       const TraceOperation& recorded) {
     if (derived.row->name != recorded.name) return "name";
-    if (recorded.module != "?" &&
+    // Autograd's own operators run in no module.
+    if (recorded.phase == "forward" && recorded.module != "?" &&
         graph_->PathOf(derived.region) != recorded.module) {
       return "module";
     }
@@ -170,19 +173,19 @@ class Comparison {
     return deaths;
   }
 
-  // What autograd keeps outlives the forward on the recording's side, so only
-  // what died there is compared.
   std::string CompareDeaths() const {
-    const std::map<StorageId, size_t> deaths = Deaths();
+    std::map<StorageId, size_t> deaths = Deaths();
     const std::set<StorageId> made = Made();
     for (size_t i = 0; i < recorded_.size(); ++i) {
-      for (const int64_t storage : recorded_[i]->freed) {
+      for (const int64_t storage : freed_[i]) {
         const auto derived = to_derived_.find(storage);
         if (derived == to_derived_.end()) continue;
         // Only what operations made; a constant is Python's own.
         if (!made.contains(derived->second)) continue;
         const auto death = deaths.find(derived->second);
-        if (death != deaths.end() && death->second == i) continue;
+        const bool agrees = death != deaths.end() && death->second == i;
+        if (agrees) deaths.erase(death);
+        if (agrees) continue;
         return fmt::format(
             "storage {} dies before operator {} of {}, line {}, {}; derived: "
             "{}",
@@ -192,6 +195,15 @@ class Comparison {
                 ? "never"
                 : fmt::format("before operator {}", death->second));
       }
+    }
+    for (const auto& [storage, at] : deaths) {
+      // What dies after the last operator does not show in the recording.
+      if (at >= recorded_.size() || !made.contains(storage)) continue;
+      return fmt::format(
+          "storage {} dies in the derived step before operator {} of {}, line "
+          "{}, {}; recorded: later or never",
+          Name(storage), at, recorded_.size(), recorded_[at]->line,
+          Text(*recorded_[at]));
     }
     return "";
   }
@@ -239,6 +251,7 @@ class Comparison {
   const Graph* graph_;
   const Trace* trace_;
   std::vector<const TraceOperation*> recorded_;
+  std::vector<std::vector<int64_t>> freed_;  // before each of `recorded_`
   std::map<StorageId, int64_t> to_recorded_;
   std::map<int64_t, StorageId> to_derived_;
   int64_t grouped_ = 0;
@@ -256,30 +269,22 @@ void CutLayerLists(ConfigValue& root) {
   }
 }
 
-std::string Refusal(const BuildResult& result) {
-  std::string out = "no model";
-  for (const InputError& problem : result.log.problems) {
-    out += "; " + ToString(problem);
-  }
-  return out;
-}
-
-Tensor InputOf(Builder& builder, const Trace& trace, std::string_view name) {
-  for (const TraceInput& input : trace.inputs) {
-    if (input.name == name) return builder.Input(input.shape, input.dtype);
-  }
-  return {};
+StopAfter LastPhaseOf(const Trace& trace) {
+  if (trace.operations.empty()) return StopAfter::kForward;
+  const std::string& phase = trace.operations.back().phase;
+  if (phase == "optimizer") return StopAfter::kOptimizer;
+  return phase == "backward" ? StopAfter::kBackward : StopAfter::kForward;
 }
 
 }  // namespace
 
-std::string CompareForward(const Trace& trace, ModelConfig config) {
+std::string CompareTrace(const Trace& trace, ModelConfig config) {
   ApplyOverrides(trace.shallow, config.root);
   CutLayerLists(config.root);
   ApplyOverrides(trace.edits, config.root);
   BuildOptions options;
   options.class_name = trace.class_name;
-  options.dtype = trace.dtype;
+  options.dtype = trace.step.dtype;
   if (!trace.overrides.empty()) {
     const BuildResult loaded = BuildModel(config, options);
     for (const auto& [key, value] : loaded.log.derived) {
@@ -287,19 +292,13 @@ std::string CompareForward(const Trace& trace, ModelConfig config) {
     }
     ApplyOverrides(trace.overrides, config.root);
   }
-  const BuildResult result = BuildModel(config, options);
-  if (!result.built) return Refusal(result);
-  Builder& builder = *result.built->builder;
-  {
-    ForwardInputs inputs;
-    inputs.input_ids = InputOf(builder, trace, "input_ids");
-    inputs.labels = InputOf(builder, trace, "labels");
-    inputs.attention = trace.attention;
-    builder.Output(result.built->model->Forward(inputs));
-  }
-  const std::string difference = Comparison(*result.built->graph, trace).Run();
-  if (builder.failure().empty()) return difference;
-  return "the forward stopped: " + builder.failure() + "\n" + difference;
+  const PartialStep step =
+      CompilePartly(config, options, trace.step, LastPhaseOf(trace));
+  if (!step.compiled) return "no model; " + step.reason;
+  const std::string difference =
+      Comparison(step.compiled->graph(), trace).Run();
+  if (step.reason.empty()) return difference;
+  return "the step stopped: " + step.reason + "\n" + difference;
 }
 
 }  // namespace foretell

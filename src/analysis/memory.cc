@@ -1,0 +1,156 @@
+#include "analysis/memory.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+
+namespace foretell {
+namespace {
+
+class Sweep {
+ public:
+  explicit Sweep(const Graph& graph)
+      : graph_(graph),
+        names_(graph.storages.size()),
+        lives_(graph.storages.size()) {}
+
+  std::optional<StepMemory> Run() {
+    if (!AddResident()) return std::nullopt;
+    CountGivenValues();
+    live_ = out_.resident();
+    size_t next_phase = 0;
+    for (uint32_t at = 0; at < graph_.steps.size(); ++at) {
+      while (next_phase < graph_.phases.size() &&
+             graph_.phases[next_phase].first_step <= at) {
+        Begin(graph_.phases[next_phase++].phase);
+      }
+      const Step step = graph_.steps[at];
+      if (step.kind == Step::Kind::kDrop) {
+        Drop(at, ValueId{step.index});
+      } else if (!Run(at, OperationId{step.index})) {
+        return std::nullopt;
+      }
+    }
+    while (next_phase < graph_.phases.size()) {
+      Begin(graph_.phases[next_phase++].phase);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool AddResident() {
+    for (const Storage& storage : graph_.storages) {
+      int64_t* sum = nullptr;
+      if (storage.kind == StorageKind::kParameter) sum = &out_.parameters;
+      if (storage.kind == StorageKind::kBuffer) sum = &out_.buffers;
+      if (storage.kind == StorageKind::kInput) sum = &out_.inputs;
+      if (storage.kind == StorageKind::kState) sum = &out_.states;
+      if (sum == nullptr) continue;
+      const auto total = CheckedAdd(*sum, storage.bytes);
+      if (storage.bytes < 0 || !total) return false;
+      *sum = *total;
+    }
+    return out_.resident() >= 0;
+  }
+
+  // Numbers that Python holds are values that no operation makes: their
+  // storage counts once an operation gives it out, and goes with all names.
+  void CountGivenValues() {
+    std::vector<bool> made(graph_.values.size());
+    for (const Operation& operation : graph_.operations) {
+      for (const ValueId id : graph_.OutputsOf(operation)) {
+        made[id.index] = true;
+      }
+    }
+    for (size_t i = 0; i < made.size(); ++i) {
+      if (!made[i]) ++names_[graph_.values[i].storage.index];
+    }
+  }
+
+  void Begin(Phase phase) {
+    int64_t start = live_;
+    if (phase == Phase::kBackward) {
+      EndForward();
+      start = std::max(start, live_at_last_operation_);
+    }
+    out_.phases.push_back(
+        {phase, start, {}, static_cast<uint32_t>(out_.events.size())});
+  }
+
+  void EndForward() {
+    out_.live_after_forward = live_ - out_.resident();
+    forward_may_rise_ = true;
+  }
+
+  bool Run(uint32_t at, OperationId id) {
+    for (const ValueId value : graph_.OutputsOf(graph_.operations[id.index])) {
+      const StorageId storage = graph_.values[value.index].storage;
+      ++names_[storage.index];
+      const Storage& of = graph_.storages[storage.index];
+      if (of.kind != StorageKind::kActivation || lives_[storage.index]) {
+        continue;
+      }
+      const auto live = CheckedAdd(live_, of.bytes);
+      if (of.bytes < 0 || !live) return false;
+      lives_[storage.index] = true;
+      live_ = *live;
+      out_.events.push_back({at, storage, of.bytes});
+    }
+    live_at_last_operation_ = live_;
+    Note(id);
+    return true;
+  }
+
+  void Note(OperationId id) {
+    const auto rise = [&](PhaseMemory& phase) {
+      if (live_ <= phase.peak) return;
+      phase.peak = live_;
+      phase.at = id;
+      phase.event = static_cast<uint32_t>(out_.events.size());
+    };
+    if (!out_.phases.empty()) rise(out_.phases.back());
+    if (forward_may_rise_ && out_.phases.size() > 1) {
+      rise(out_.phases[out_.phases.size() - 2]);
+    }
+    forward_may_rise_ = false;
+  }
+
+  void Drop(uint32_t at, ValueId value) {
+    const StorageId storage = graph_.values[value.index].storage;
+    if (--names_[storage.index] > 0 || !lives_[storage.index]) return;
+    const int64_t bytes = graph_.storages[storage.index].bytes;
+    lives_[storage.index] = false;
+    live_ -= bytes;
+    out_.events.push_back({at, storage, -bytes});
+  }
+
+  const Graph& graph_;
+  StepMemory out_;
+  std::vector<int32_t> names_;  // by storage: values that live
+  std::vector<bool> lives_;
+  int64_t live_ = 0;
+  int64_t live_at_last_operation_ = 0;
+  bool forward_may_rise_ = false;
+};
+
+}  // namespace
+
+std::optional<StepMemory> AnalyzeMemory(const Graph& graph) {
+  return Sweep(graph).Run();
+}
+
+KeptMemory AnalyzeKept(const Graph& graph) {
+  KeptMemory out;
+  std::vector<bool> seen(graph.storages.size());
+  for (const Saved& saved : graph.saved) {
+    const StorageId storage = graph[saved.value].storage;
+    const Storage& of = graph.storages[storage.index];
+    if (of.kind != StorageKind::kActivation || seen[storage.index]) continue;
+    seen[storage.index] = true;
+    out.bytes += of.bytes;
+    ++out.count;
+  }
+  return out;
+}
+
+}  // namespace foretell

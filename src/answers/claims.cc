@@ -1,0 +1,42 @@
+#include "answers/claims.h"
+
+#include <fmt/format.h>
+
+namespace foretell {
+namespace {
+
+// Of the libraries whose sources the families and passes follow.
+constexpr char kTransformers[] = "5.23";
+constexpr char kTorch[] = "2.15";
+
+bool IsVersion(const std::string& stated, std::string_view known) {
+  return stated == known || stated.starts_with(std::string(known) + ".");
+}
+
+}  // namespace
+
+std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
+                                         const StepCase& step) {
+  std::vector<std::string> out;
+  if (!compiled.model.unread.empty()) {
+    out.push_back(fmt::format("{} keys of the configuration are not read",
+                              compiled.model.unread.size()));
+  }
+  if (!IsVersion(step.transformers, kTransformers)) {
+    out.push_back(fmt::format("transformers {} is taken as {}",
+                              step.transformers, kTransformers));
+  }
+  if (!IsVersion(step.torch, kTorch)) {
+    out.push_back(fmt::format("torch {} is taken as {}", step.torch, kTorch));
+  }
+  if (step.experts == "eager") {
+    out.push_back("how many tokens each expert gets depends on the data");
+  }
+  return out;
+}
+
+bool ClaimsExact(const CompiledStep& compiled, const StepCase& step) {
+  return ReasonsNotExact(compiled, step).empty();
+}
+
+}  // namespace foretell

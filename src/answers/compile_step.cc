@@ -1,0 +1,193 @@
+#include "answers/compile_step.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/checked.h"
+#include "graph/ops/elementwise.h"
+#include "graph/ops/reduction.h"
+
+namespace foretell {
+namespace {
+
+// What the class's forward takes: a label per token, or one per sequence; a
+// multiple choice holds several sequences to choose from.
+struct InputShapes {
+  Shape ids;
+  Shape labels;
+};
+
+InputShapes ShapesFor(std::string_view class_name, const StepCase& step) {
+  const Shape tokens = {step.batch, step.sequence};
+  if (class_name.ends_with("ForMultipleChoice")) {
+    constexpr int64_t kChoices = 2;
+    return {{step.batch, kChoices, step.sequence}, {step.batch}};
+  }
+  if (class_name.ends_with("ForSequenceClassification") ||
+      class_name.ends_with("ForNextSentencePrediction")) {
+    return {tokens, {step.batch}};
+  }
+  const int64_t labels = step.target > 0 ? step.target : step.sequence;
+  return {tokens, {step.batch, labels}};
+}
+
+Tensor InputNamed(Builder& builder, const std::vector<StepInput>& inputs,
+                  std::string_view name) {
+  for (const StepInput& input : inputs) {
+    if (input.name == name) return builder.Input(input.shape, input.dtype);
+  }
+  return {};
+}
+
+// A model that its library refuses, or whose forward fails, has no graph.
+Refusal RefusalOf(std::vector<Finding> findings) {
+  Refusal refusal;
+  for (Finding& finding : findings) {
+    if (finding.severity != Severity::kBlock) continue;
+    InputError error;
+    error.place = std::move(finding.place);
+    error.what = finding.rule + ": " + finding.what + "; " + finding.why;
+    error.cure = finding.fix.empty() ? "correct the configuration"
+                                     : std::move(finding.fix);
+    refusal.errors.push_back(std::move(error));
+  }
+  return refusal;
+}
+
+class Compiler {
+ public:
+  Compiler(CompiledStep& out, const StepCase& step)
+      : out_(&out), step_(&step), builder_(*out.model.built.builder) {}
+
+  void Run(StopAfter stop) {
+    Execution execution;
+    execution.training = step_->mode == StepMode::kTrain;
+    execution.gradients = execution.training;
+    execution.autocast = step_->autocast;
+    execution.capability = step_->capability;
+    builder_.set_execution(execution);
+    builder_.StartPhase(Phase::kForward);
+    std::vector<Tensor> returned;
+    Tensor loss = RunForward(returned);
+    if (!execution.training || stop == StopAfter::kForward) {
+      builder_.Output(loss);
+      return;
+    }
+    builder_.StartPhase(Phase::kBackward);
+    std::vector<LeafGradient> gradients = Backward(loss);
+    returned.clear();
+    loss = Tensor();
+    Sort(gradients);
+    for (const LeafGradient& one : gradients) {
+      out_->gradients.push_back(StorageOf(one.gradient));
+    }
+    builder_.StartPhase(Phase::kOptimizer);
+  }
+
+ private:
+  StorageId StorageOf(const Tensor& tensor) const {
+    return builder_.ValueOf(tensor.id()).storage;
+  }
+
+  Tensor RunForward(std::vector<Tensor>& returned) {
+    BuiltModel& built = out_->model.built;
+    const std::vector<StepInput> stated = InputsOf(built.class_name, *step_);
+    ForwardInputs inputs;
+    inputs.input_ids = InputNamed(builder_, stated, "input_ids");
+    if (step_->mode == StepMode::kTrain) {
+      inputs.labels = InputNamed(builder_, stated, "labels");
+    }
+    inputs.attention = step_->attention;
+    inputs.returned = &returned;
+    Tensor loss = built.model->Forward(inputs);
+    if (step_->mode != StepMode::kTrain || loss.empty()) return loss;
+    if (loss.shape().rank() == 0) return loss;
+    // A class without a loss: the sum of its first output.
+    returned.push_back(loss);
+    return SumAll(To(loss, DType::kFloat32));
+  }
+
+  // In the order of the model's parameters.
+  void Sort(std::vector<LeafGradient>& gradients) const {
+    std::map<uint32_t, size_t> place;
+    for (size_t i = 0; i < out_->graph().parameters.size(); ++i) {
+      place.try_emplace(out_->graph().parameters[i].value.index, i);
+    }
+    std::erase_if(gradients, [&](const LeafGradient& one) {
+      return !place.contains(one.leaf.index) || one.gradient.empty();
+    });
+    std::ranges::sort(gradients, {}, [&](const LeafGradient& one) {
+      return place[one.leaf.index];
+    });
+  }
+
+  CompiledStep* out_;
+  const StepCase* step_;
+  Builder& builder_;
+};
+
+int64_t GradientBytes(const Graph& graph) {
+  int64_t bytes = 0;
+  for (const Parameter& parameter : graph.parameters) {
+    if (parameter.tied_to || !graph[parameter.value].requires_grad) continue;
+    bytes += graph.storages[graph[parameter.value].storage.index].bytes;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<StepInput> InputsOf(std::string_view class_name,
+                                const StepCase& step) {
+  if (!step.inputs.empty()) return step.inputs;
+  const InputShapes shapes = ShapesFor(class_name, step);
+  std::vector<StepInput> out = {{"input_ids", DType::kInt64, shapes.ids},
+                                {"labels", DType::kInt64, shapes.labels}};
+  if (step.mask) out.push_back({"attention_mask", DType::kInt64, shapes.ids});
+  return out;
+}
+
+PartialStep CompilePartly(const ModelConfig& config, const BuildOptions& build,
+                          const StepCase& step, StopAfter stop) {
+  PartialStep out;
+  auto read = ReadModelOf(config, build);
+  if (const auto* refusal = std::get_if<Refusal>(&read)) {
+    out.reason = refusal->errors.front().what;
+    return out;
+  }
+  out.compiled.emplace();
+  out.compiled->model = std::move(std::get<ReadModel>(read));
+  Compiler(*out.compiled, step).Run(stop);
+  out.reason = out.compiled->model.built.builder->failure();
+  return out;
+}
+
+std::variant<CompiledStep, Refusal> CompileStep(const ModelConfig& config,
+                                                const BuildOptions& build,
+                                                const StepCase& step,
+                                                StopAfter stop) {
+  auto read = ReadModelOf(config, build);
+  if (auto* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
+  CompiledStep out{.model = std::move(std::get<ReadModel>(read))};
+  if (AnyBlocks(out.model.log.findings)) {
+    return RefusalOf(std::move(out.model.log.findings));
+  }
+  Compiler(out, step).Run(stop);
+  const std::string& failure = out.model.built.builder->failure();
+  if (!failure.empty()) {
+    InputError error;
+    error.place.source = config.source;
+    error.what = "the step cannot be written: " + failure;
+    error.cure =
+        "change what the reason names, in the configuration or by --seq and "
+        "--batch; foretell model shows what was read";
+    return Refusal{{error}};
+  }
+  out.gradient_bytes = GradientBytes(out.graph());
+  return out;
+}
+
+}  // namespace foretell

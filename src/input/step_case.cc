@@ -1,0 +1,198 @@
+#include "input/step_case.h"
+
+#include <charconv>
+#include <string>
+#include <utility>
+
+namespace foretell {
+namespace {
+
+// Reads a whole number at the start of `text` and takes it off.
+std::optional<int64_t> TakeNumber(std::string_view& text) {
+  int64_t number = 0;
+  const auto [stop, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(stop - text.data()));
+  return number;
+}
+
+bool TakeText(std::string_view& text, std::string_view wanted) {
+  if (!text.starts_with(wanted)) return false;
+  text.remove_prefix(wanted.size());
+  return true;
+}
+
+std::vector<std::string> Divide(std::string_view text, char at) {
+  std::vector<std::string> out;
+  while (true) {
+    const size_t end = text.find(at);
+    out.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool ReadLoraItem(std::string_view key, std::string_view value,
+                  LoraSettings& out) {
+  if (key == "r") {
+    const auto rank = TakeNumber(value);
+    out.rank = rank.value_or(0);
+    return rank && value.empty() && out.rank > 0;
+  }
+  if (key == "targets") {
+    out.targets = Divide(value, '+');
+    return !value.empty();
+  }
+  if (key == "dropout") {
+    const auto [stop, error] =
+        std::from_chars(value.data(), value.data() + value.size(), out.dropout);
+    return error == std::errc() && stop == value.data() + value.size() &&
+           out.dropout >= 0 && out.dropout <= 1;
+  }
+  if (key == "alpha") {
+    const auto [stop, error] =
+        std::from_chars(value.data(), value.data() + value.size(), out.alpha);
+    return error == std::errc() && stop == value.data() + value.size();
+  }
+  if (key == "adapter") {
+    out.float32 = value == "float32";
+    return true;
+  }
+  return key == "task";
+}
+
+std::optional<StepMode> ParseMode(std::string_view name) {
+  if (name.empty() || name == "train") return StepMode::kTrain;
+  if (name == "forward") return StepMode::kForward;
+  if (name == "prefill") return StepMode::kPrefill;
+  if (name == "decode") return StepMode::kDecode;
+  return std::nullopt;
+}
+
+// Tensors only: {"input_ids": "i64[2, 32]", "use_cache": false}.
+std::vector<StepInput> ReadInputs(const ConfigValue* inputs) {
+  std::vector<StepInput> out;
+  if (inputs == nullptr) return out;
+  for (const auto& [name, value] : inputs->members()) {
+    StepInput input = {name, DType::kInt64, {}};
+    const auto text = value.AsString();
+    if (!text || !ParseTensorKind(*text, input.dtype, input.shape)) continue;
+    out.push_back(std::move(input));
+  }
+  return out;
+}
+
+// A case under its keys; what it leaves out is the recorder's default.
+class CaseReader {
+ public:
+  explicit CaseReader(const RowFields& fields) : fields_(fields) {}
+
+  void Read(StepCase& out) const {
+    const auto mode = ParseMode(fields_.OptionalText("mode"));
+    if (!mode) Refuse("mode", "is no mode of the recorder");
+    out.mode = mode.value_or(StepMode::kTrain);
+    out.batch = Count("batch", 1);
+    out.sequence = Count("seq", 128);
+    out.target = Count("tgt", 0);
+    out.mask = Count("mask", 0) != 0;
+    out.checkpoint = Count("checkpoint", 0) != 0;
+    out.first_step = Count("steps", 2) <= 1;
+    out.dtype = ReadDType("dtype", "float32");
+    if (!Text("autocast").empty()) out.autocast = ReadDType("autocast", "");
+    out.attention = TextOr("attn", "sdpa");
+    out.experts = TextOr("experts", "grouped_mm");
+    out.optimizer = fields_.OptionalText("optimizer");
+    if (out.optimizer.empty()) out.optimizer = "adamw_fused";
+    if (const std::string frozen = Text("freeze"); !frozen.empty()) {
+      out.frozen = Divide(frozen, ',');
+    }
+    if (const std::string lora = Text("lora"); !lora.empty()) {
+      out.lora = ParseLora(lora);
+      if (!out.lora) Refuse("lora", "is no list of adapter settings");
+    }
+  }
+
+ private:
+  // What the recorder calls "none" is not there.
+  std::string Text(std::string_view key) const {
+    std::string text = fields_.OptionalText(key);
+    return text == "none" ? "" : text;
+  }
+
+  std::string TextOr(std::string_view key, std::string otherwise) const {
+    std::string text = fields_.OptionalText(key);
+    return text.empty() ? otherwise : text;
+  }
+
+  int64_t Count(std::string_view key, int64_t otherwise) const {
+    return fields_.Get(key) == nullptr ? otherwise : fields_.Count(key);
+  }
+
+  DType ReadDType(std::string_view key, std::string_view otherwise) const {
+    const std::string text = TextOr(key, std::string(otherwise));
+    const auto dtype = ParseDType(text);
+    if (!dtype) Refuse(key, "is no dtype");
+    return dtype.value_or(DType::kFloat32);
+  }
+
+  void Refuse(std::string_view key, std::string what) const {
+    fields_.Problem(fields_.Get(key), key, std::move(what),
+                    "record the row again");
+  }
+
+  const RowFields& fields_;
+};
+
+}  // namespace
+
+bool ParseTensorKind(std::string_view text, DType& dtype, Shape& shape) {
+  const size_t bracket = text.find('[');
+  if (bracket == std::string_view::npos) return false;
+  const auto known = ParseDType(text.substr(0, bracket));
+  if (!known) return false;
+  dtype = *known;
+  text.remove_prefix(bracket + 1);
+  while (!TakeText(text, "]")) {
+    const auto extent = TakeNumber(text);
+    if (!extent || shape.rank() == Shape::kMaxDims) return false;
+    shape.Append(*extent);
+    TakeText(text, ", ");
+  }
+  return text.empty();
+}
+
+std::optional<LoraSettings> ParseLora(std::string_view text) {
+  LoraSettings out;
+  for (const std::string& item : Divide(text, ',')) {
+    const size_t at = item.find('=');
+    if (at == std::string::npos) return std::nullopt;
+    const std::string_view all = item;
+    if (!ReadLoraItem(all.substr(0, at), all.substr(at + 1), out)) {
+      return std::nullopt;
+    }
+  }
+  if (out.targets.empty()) return std::nullopt;
+  return out;
+}
+
+StepCase ReadStepCase(const RowFields& row) {
+  StepCase out;
+  out.inputs = ReadInputs(row.Object("inputs"));
+  if (const ConfigValue* object = row.Object("case")) {
+    CaseReader(row.Of(*object)).Read(out);
+  }
+  if (row.Get("sm") != nullptr) {
+    out.capability = static_cast<int>(row.Count("sm"));
+  }
+  const auto version = [&row](std::string_view key, std::string& to) {
+    if (const std::string text = row.OptionalText(key); !text.empty()) {
+      to = text;
+    }
+  };
+  version("transformers", out.transformers);
+  version("torch", out.torch);
+  return out;
+}
+
+}  // namespace foretell

@@ -1,0 +1,63 @@
+// One step of a model as a job states it: sizes, precision, kernels, what
+// trains and with which optimizer. Plain settings under the recorder's words.
+//
+// Recordings state one (tools/pytorch/record.py lists the keys); the command
+// line makes one from its flags.
+#ifndef FORETELL_SPEC_STEP_CASE_H_
+#define FORETELL_SPEC_STEP_CASE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/shape.h"
+
+namespace foretell {
+
+// Train: forward, loss, backward, optimizer. Forward: logits of all positions
+// under no_grad. Prefill: the same with a cache, logits of the last position.
+// Decode: one token against a cache of `sequence` tokens.
+enum class StepMode : uint8_t { kTrain, kForward, kPrefill, kDecode };
+
+struct StepInput {
+  std::string name;  // "input_ids", "labels", "attention_mask"
+  DType dtype = DType::kInt64;
+  Shape shape;
+};
+
+// Low-rank adapters as peft 0.21 makes them.
+struct LoraSettings {
+  int64_t rank = 8;
+  double alpha = 16;
+  double dropout = 0;
+  std::vector<std::string> targets;  // module names; "all-linear" alone
+  bool float32 = true;               // adapters of half-precision models
+};
+
+struct StepCase {
+  StepMode mode = StepMode::kTrain;
+  int64_t batch = 1;
+  int64_t sequence = 128;
+  int64_t target = 0;  // the decoder's length; 0: as the sequence
+  // Stated shapes of what goes in; worked out from the class where empty.
+  std::vector<StepInput> inputs;
+  bool mask = false;              // a full attention mask is passed
+  DType dtype = DType::kFloat32;  // of the parameters
+  std::optional<DType> autocast;
+  std::string attention = "sdpa";      // "eager", "sdpa"
+  std::string experts = "grouped_mm";  // "grouped_mm", "eager"
+  bool checkpoint = false;             // every block, non-reentrant
+  std::optional<LoraSettings> lora;
+  std::vector<std::string> frozen;  // prefixes of parameter names
+  std::string optimizer = "adamw_fused";
+  bool first_step = false;  // the one that makes the optimizer's states
+  int capability = 90;      // ten times the card's major number plus the minor
+  std::string transformers = "5.23";
+  std::string torch = "2.15";
+};
+
+}  // namespace foretell
+
+#endif  // FORETELL_SPEC_STEP_CASE_H_
