@@ -218,21 +218,41 @@ bool Builder::Records(const OperationRow& row,
   });
 }
 
-void Builder::SaveInputs(const OperationRow& row,
-                         std::span<const Tensor> inputs) {
+bool Builder::Applies(const Save& save, std::span<const Tensor> inputs) const {
+  if (save.input < 0) return false;
+  if (save.when == 0) return true;
   uint32_t takes_gradient = 0;
   for (size_t i = 0; i < inputs.size() && i < 32; ++i) {
     if (ValueOf(inputs[i].id()).requires_grad) takes_gradient |= 1U << i;
   }
+  return (save.when & takes_gradient) != 0;
+}
+
+std::vector<Tensor> Builder::CopiesToSave(const OperationRow& row,
+                                          std::span<const Tensor> inputs) {
+  std::vector<Tensor> copies;
+  if (!Records(row, inputs)) return copies;
   for (const Save& save : row.saves) {
-    if (save.input < 0) continue;
-    if (save.when != 0 && (save.when & takes_gradient) == 0) continue;
+    if (!save.copied || !Applies(save, inputs)) continue;
+    copies.resize(inputs.size());
+    const auto at = static_cast<size_t>(save.input);
+    copies[at] = CloneContiguous(inputs[at]);
+  }
+  return copies;
+}
+
+void Builder::SaveInputs(const OperationRow& row,
+                         std::span<const Tensor> inputs,
+                         std::span<const Tensor> copies) {
+  for (const Save& save : row.saves) {
+    if (!Applies(save, inputs)) continue;
     const auto first = static_cast<size_t>(save.input);
     const size_t end = save.rest ? inputs.size() : first + 1;
     for (size_t i = first; i < end && i < inputs.size(); ++i) {
-      graph_->saved.push_back({inputs[i].id(), static_cast<uint32_t>(i)});
+      const Tensor& kept = save.copied ? copies[i] : inputs[i];
+      graph_->saved.push_back({kept.id(), static_cast<uint32_t>(i)});
       ++graph_->operations.back().saved_count;
-      tape_->Keep(inputs[i]);
+      tape_->Keep(kept);
     }
   }
 }
@@ -274,6 +294,7 @@ std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
     // As many as any operation gives: the caller takes what it names.
     return std::vector<Tensor>(kMostOutputs, Tensor(this, poison_));
   }
+  const std::vector<Tensor> copies = CopiesToSave(row, inputs);
   const OperationId id{static_cast<uint32_t>(graph_->operations.size())};
   const auto is_differentiable = [&](size_t output) {
     return Describe(outputs[output].dtype).is_floating &&
@@ -299,7 +320,7 @@ std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
   graph_->operations.push_back(operation);
   if (records) {
     tape_->Record(id);
-    SaveInputs(row, inputs);
+    SaveInputs(row, inputs, copies);
   }
   std::vector<Tensor> tensors;
   tensors.reserve(outputs.size());

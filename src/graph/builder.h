@@ -149,7 +149,12 @@ class Builder {
   StorageId NewStorage(StorageKind kind, const Shape& shape,
                        const Shape& strides, DType dtype);
   bool Records(const OperationRow& row, std::span<const Tensor> inputs) const;
-  void SaveInputs(const OperationRow& row, std::span<const Tensor> inputs);
+  bool Applies(const Save& save, std::span<const Tensor> inputs) const;
+  // Copies of the inputs that the operation writes over and yet keeps.
+  std::vector<Tensor> CopiesToSave(const OperationRow& row,
+                                   std::span<const Tensor> inputs);
+  void SaveInputs(const OperationRow& row, std::span<const Tensor> inputs,
+                  std::span<const Tensor> copies);
   void SaveOutputs(const OperationRow& row, OperationId operation,
                    std::span<const Tensor> outputs);
   void Hold(ValueId id);

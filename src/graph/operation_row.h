@@ -66,7 +66,12 @@ struct Save {
   // 0: whenever any input does.
   uint32_t when = 0;
   bool rest = false;  // all further inputs as well
+  // Kept as a copy made before an operation in place writes over it.
+  bool copied = false;
 };
+
+// The row keeps its first input, as silu does.
+inline constexpr Save kSavesInput[] = {{.input = 0}};
 
 // The row keeps its first output, as sigmoid does.
 inline constexpr Save kSavesResult[] = {{.output = 0}};

@@ -9,6 +9,7 @@
 #define FORETELL_GRAPH_OPS_ACTIVATIONS_H_
 
 #include <span>
+#include <vector>
 
 #include "graph/builder.h"
 #include "graph/operation_row.h"
@@ -33,6 +34,20 @@ Tensor Sqrt(Tensor x);
 Tensor Clamp(Tensor x, double least, double most);
 // weight [1, …, 1] of the rank of x.
 Tensor PreluKernel(Tensor x, Tensor weight);
+
+// The gradients, of the result's gradient and of what the function kept.
+Tensor SiluBackward(Tensor grad, Tensor x);
+Tensor GeluBackward(Tensor grad, Tensor x);
+Tensor ThresholdBackward(Tensor grad, Tensor result);
+Tensor HardtanhBackward(Tensor grad, Tensor x);
+Tensor LeakyReluBackward(Tensor grad, Tensor x);
+Tensor HardSwishBackward(Tensor grad, Tensor x);
+Tensor MishBackward(Tensor grad, Tensor x);
+Tensor SoftplusBackward(Tensor grad, Tensor x);
+Tensor TanhBackward(Tensor grad, Tensor result);
+Tensor SigmoidBackward(Tensor grad, Tensor result);
+// Of x and, before it is summed to its extents, of the weight.
+std::vector<Tensor> PreluKernelBackward(Tensor grad, Tensor x, Tensor weight);
 
 }  // namespace foretell
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "graph/ops/creation_gradient.h"
 #include "graph/strides.h"
 
 namespace foretell {
@@ -48,13 +49,27 @@ std::string InferNothing(const OperationArguments& args, Outputs&) {
   return args.input(0).shape.ToString() + " is not one element";
 }
 
-constexpr OperationRow kArange = {
-    "aten.arange.default", "Whole numbers from zero: [end].", InferCreation};
-constexpr OperationRow kZeros = {"aten.zeros.default", "A tensor of zeros.",
-                                 InferCreation};
+constexpr OperationRow kArange = {"aten.arange.default",
+                                  "Whole numbers from zero: [end].",
+                                  InferCreation,
+                                  nullptr,
+                                  {},
+                                  nullptr,
+                                  Differentiable::kNo};
+constexpr OperationRow kZeros = {"aten.zeros.default",
+                                 "A tensor of zeros.",
+                                 InferCreation,
+                                 nullptr,
+                                 {},
+                                 nullptr,
+                                 Differentiable::kNo};
 constexpr OperationRow kEmpty = {"aten.empty.memory_format",
                                  "A tensor with nothing written to it.",
-                                 InferCreation};
+                                 InferCreation,
+                                 nullptr,
+                                 {},
+                                 nullptr,
+                                 Differentiable::kNo};
 constexpr OperationRow kNewZeros = {"aten.new_zeros.default",
                                     "Zeros where x lives, of other extents.",
                                     InferNew,
@@ -69,11 +84,20 @@ constexpr OperationRow kNewOnes = {"aten.new_ones.default",
                                    {},
                                    nullptr,
                                    Differentiable::kNo};
-constexpr OperationRow kOnes = {"aten.ones.default", "A tensor of ones.",
-                                InferCreation};
+constexpr OperationRow kOnes = {"aten.ones.default",
+                                "A tensor of ones.",
+                                InferCreation,
+                                nullptr,
+                                {},
+                                nullptr,
+                                Differentiable::kNo};
 constexpr OperationRow kTril = {
-    "aten.tril.default", "x, with zeros above the diagonal of its last axes.",
-    InferTril};
+    "aten.tril.default",
+    "x, with zeros above the diagonal of its last axes.",
+    InferTril,
+    nullptr,
+    {},
+    GradientOfTril};
 constexpr OperationRow kZerosLike = {"aten.zeros_like.default",
                                      "Zeros of the extents of x.",
                                      InferLike,
@@ -112,10 +136,20 @@ constexpr OperationRow kFullLike = {
     {},
     nullptr,
     Differentiable::kNo};
-constexpr OperationRow kLiftFresh = {
-    "aten.lift_fresh.default", "Python's own numbers as a tensor.", InferLike};
+constexpr OperationRow kLiftFresh = {"aten.lift_fresh.default",
+                                     "Python's own numbers as a tensor.",
+                                     InferLike,
+                                     nullptr,
+                                     {},
+                                     nullptr,
+                                     Differentiable::kNo};
 constexpr OperationRow kScalarTensor = {"aten.scalar_tensor.default",
-                                        "One number: [].", InferCreation};
+                                        "One number: [].",
+                                        InferCreation,
+                                        nullptr,
+                                        {},
+                                        nullptr,
+                                        Differentiable::kNo};
 constexpr OperationRow kLocalScalar = {
     "aten._local_scalar_dense.default",
     "One element read by Python; gives no tensor.",

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "graph/ops/activations_gradient.h"
+#include "graph/ops/elementwise_gradient.h"
 #include "graph/strides.h"
 
 namespace foretell {
@@ -73,65 +75,157 @@ std::string InferMaybeScalar(const OperationArguments& args, Outputs& outputs) {
                                  : InferUnary(args, outputs);
 }
 
-constexpr OperationRow kAdd = {
-    "aten.add.Tensor", "x + y; y is a tensor or a number.", InferMaybeScalar};
-constexpr OperationRow kSub = {
-    "aten.sub.Tensor", "x - y; y is a tensor or a number.", InferMaybeScalar};
+// Each factor for the gradient of the other.
+constexpr Save kSavesFactors[] = {{.input = 1, .when = 1U << 0},
+                                  {.input = 0, .when = 1U << 1}};
+constexpr Save kSavesQuotient[] = {{.input = 1}, {.input = 0, .when = 1U << 1}};
+constexpr Save kSavesBoth[] = {{.input = 1}, {.input = 0}};
+constexpr Save kSavesMask[] = {{.input = 1}};
+
+constexpr OperationRow kAdd = {"aten.add.Tensor",
+                               "x + y; y is a tensor or a number.",
+                               InferMaybeScalar,
+                               nullptr,
+                               {},
+                               GradientOfAdd};
+constexpr OperationRow kSub = {"aten.sub.Tensor",
+                               "x - y; y is a tensor or a number.",
+                               InferMaybeScalar,
+                               nullptr,
+                               {},
+                               GradientOfSub};
 constexpr OperationRow kMul = {
-    "aten.mul.Tensor", "x y; y is a tensor or a number.", InferMaybeScalar};
-constexpr OperationRow kMulNumber = {"aten.mul.Scalar", "x y; y is a number.",
-                                     InferUnary};
-constexpr OperationRow kNeg = {"aten.neg.default", "-x.", InferUnary};
+    "aten.mul.Tensor", "x y; y is a tensor or a number.",
+    InferMaybeScalar,  nullptr,
+    kSavesFactors,     GradientOfMul};
+constexpr OperationRow kMulNumber = {
+    "aten.mul.Scalar",  "x y; y is a number.", InferUnary, nullptr, {},
+    GradientOfMulNumber};
+constexpr OperationRow kNeg = {
+    "aten.neg.default", "-x.", InferUnary, nullptr, {}, GradientOfNeg};
 constexpr OperationRow kPow = {"aten.pow.Tensor_Scalar",
-                               "x to the power of a number.", InferUnary};
+                               "x to the power of a number.",
+                               InferUnary,
+                               nullptr,
+                               kSavesInput,
+                               GradientOfPow};
 constexpr OperationRow kRsqrt = {"aten.rsqrt.default", "1 / sqrt(x).",
-                                 InferUnary, nullptr, kSavesResult};
-constexpr OperationRow kCos = {"aten.cos.default", "cos(x).", InferUnary};
-constexpr OperationRow kSin = {"aten.sin.default", "sin(x).", InferUnary};
+                                 InferUnary,           nullptr,
+                                 kSavesResult,         GradientOfRsqrt};
+constexpr OperationRow kCos = {"aten.cos.default", "cos(x).",
+                               InferUnary,         nullptr,
+                               kSavesInput,        GradientOfCos};
+constexpr OperationRow kSin = {"aten.sin.default", "sin(x).",
+                               InferUnary,         nullptr,
+                               kSavesInput,        GradientOfSin};
 constexpr OperationRow kSilu = {"aten.silu.default", "x sigmoid(x).",
-                                InferUnary};
-constexpr OperationRow kToCopy = {"aten._to_copy.default",
-                                  "x in another dtype.", InferToCopy};
-constexpr OperationRow kEq = {"aten.eq.Scalar", "Whether x equals a number.",
-                              InferCompare};
+                                InferUnary,          nullptr,
+                                kSavesInput,         GradientOfSilu};
+constexpr OperationRow kToCopy = {
+    "aten._to_copy.default", "x in another dtype.", InferToCopy, nullptr, {},
+    GradientOfToCopy};
+constexpr OperationRow kEq = {
+    "aten.eq.Scalar", "Whether x equals a number.", InferCompare, nullptr, {},
+    nullptr,          Differentiable::kNo};
 constexpr OperationRow kNe = {"aten.ne.Scalar",
-                              "Whether x differs from a number.", InferCompare};
-constexpr OperationRow kLe = {"aten.le.Tensor", "Whether x is at most y.",
-                              InferCompare};
+                              "Whether x differs from a number.",
+                              InferCompare,
+                              nullptr,
+                              {},
+                              nullptr,
+                              Differentiable::kNo};
+constexpr OperationRow kLe = {
+    "aten.le.Tensor", "Whether x is at most y.", InferCompare, nullptr, {},
+    nullptr,          Differentiable::kNo};
 constexpr OperationRow kDiv = {
-    "aten.div.Tensor", "x / y; y is a tensor or a number.", InferMaybeScalar};
+    "aten.div.Tensor", "x / y; y is a tensor or a number.",
+    InferMaybeScalar,  nullptr,
+    kSavesQuotient,    GradientOfDiv};
+constexpr OperationRow kDivNumber = {
+    "aten.div.Scalar",  "x / y; y is a number.", InferUnary, nullptr, {},
+    GradientOfDivNumber};
+constexpr OperationRow kExp = {"aten.exp.default", "e to the power of x.",
+                               InferUnary,         nullptr,
+                               kSavesResult,       GradientOfExp};
+constexpr OperationRow kEqTensor = {
+    "aten.eq.Tensor", "Whether x equals y.", InferCompare, nullptr, {},
+    nullptr,          Differentiable::kNo};
+constexpr OperationRow kLt = {
+    "aten.lt.Tensor", "Whether x is below y.", InferCompare, nullptr, {},
+    nullptr,          Differentiable::kNo};
+constexpr OperationRow kMaskedFill = {"aten.masked_fill.Scalar",
+                                      "A number where a mask is true, else x.",
+                                      InferUnary,
+                                      nullptr,
+                                      kSavesMask,
+                                      GradientOfMaskedFill};
 constexpr OperationRow kFloorDivide = {"aten.floor_divide.default",
                                        "x / y, rounded down; y is a number.",
-                                       InferUnary};
-constexpr OperationRow kGt = {"aten.gt.Tensor", "Whether x is above y.",
-                              InferCompare};
+                                       InferUnary,
+                                       nullptr,
+                                       {},
+                                       nullptr,
+                                       Differentiable::kNo};
+constexpr OperationRow kGt = {
+    "aten.gt.Tensor", "Whether x is above y.", InferCompare, nullptr, {},
+    nullptr,          Differentiable::kNo};
 constexpr OperationRow kBitwiseAnd = {"aten.bitwise_and.Tensor",
-                                      "x and y, bit by bit.", InferBinary};
+                                      "x and y, bit by bit.",
+                                      InferBinary,
+                                      nullptr,
+                                      {},
+                                      nullptr,
+                                      Differentiable::kNo};
 constexpr OperationRow kAbs = {"aten.abs.default", "The absolute value.",
                                InferUnary};
 constexpr OperationRow kLog = {"aten.log.default", "The natural logarithm.",
-                               InferUnary};
+                               InferUnary,         nullptr,
+                               kSavesInput,        GradientOfLog};
 constexpr OperationRow kMinimum = {"aten.minimum.default",
-                                   "The smaller of x and y.", InferBinary};
+                                   "The smaller of x and y.",
+                                   InferBinary,
+                                   nullptr,
+                                   kSavesBoth,
+                                   GradientOfMinimum};
 constexpr OperationRow kClampTensor = {"aten.clamp.Tensor",
                                        "x between two tensors.", InferUnary};
-constexpr OperationRow kLtScalar = {
-    "aten.lt.Scalar", "Whether x is below a number.", InferCompare};
-constexpr OperationRow kGtScalar = {
-    "aten.gt.Scalar", "Whether x is above a number.", InferCompare};
-constexpr OperationRow kGe = {"aten.ge.Tensor", "Whether x is at least y.",
-                              InferCompare};
-constexpr OperationRow kIsInf = {"aten.isinf.default", "Whether x is infinite.",
-                                 InferCompare};
+constexpr OperationRow kLtScalar = {"aten.lt.Scalar",
+                                    "Whether x is below a number.",
+                                    InferCompare,
+                                    nullptr,
+                                    {},
+                                    nullptr,
+                                    Differentiable::kNo};
+constexpr OperationRow kGtScalar = {"aten.gt.Scalar",
+                                    "Whether x is above a number.",
+                                    InferCompare,
+                                    nullptr,
+                                    {},
+                                    nullptr,
+                                    Differentiable::kNo};
+constexpr OperationRow kGe = {
+    "aten.ge.Tensor", "Whether x is at least y.", InferCompare, nullptr, {},
+    nullptr,          Differentiable::kNo};
+constexpr OperationRow kIsInf = {"aten.isinf.default",
+                                 "Whether x is infinite.",
+                                 InferCompare,
+                                 nullptr,
+                                 {},
+                                 nullptr,
+                                 Differentiable::kNo};
 constexpr OperationRow kWhere = {
-    "aten.where.self", "x where the condition holds, else y.", InferWhere};
+    "aten.where.self", "x where the condition holds, else y.",
+    InferWhere,        nullptr,
+    kSavesInput,       GradientOfWhere};
 
 constexpr std::array kRows = {
-    &kAdd,         &kSub,        &kMul,      &kNeg,    &kPow,   &kRsqrt,
-    &kCos,         &kSin,        &kSilu,     &kToCopy, &kEq,    &kNe,
-    &kLe,          &kWhere,      &kDiv,      &kAbs,    &kLog,   &kMinimum,
-    &kClampTensor, &kLtScalar,   &kGtScalar, &kGe,     &kIsInf, &kFloorDivide,
-    &kGt,          &kBitwiseAnd, &kMulNumber};
+    &kAdd,        &kSub,       &kMul,       &kNeg,         &kPow,
+    &kRsqrt,      &kCos,       &kSin,       &kSilu,        &kToCopy,
+    &kEq,         &kNe,        &kLe,        &kWhere,       &kDiv,
+    &kAbs,        &kLog,       &kMinimum,   &kClampTensor, &kLtScalar,
+    &kGtScalar,   &kGe,        &kIsInf,     &kFloorDivide, &kGt,
+    &kBitwiseAnd, &kMulNumber, &kDivNumber, &kExp,         &kEqTensor,
+    &kLt,         &kMaskedFill};
 
 }  // namespace
 
@@ -194,8 +288,20 @@ Tensor NeScalar(Tensor x, double y) {
 Tensor Le(Tensor x, Tensor y) {
   return x.builder().Emit(kLe, {std::move(x), std::move(y)});
 }
+Tensor Eq(Tensor x, Tensor y) {
+  return x.builder().Emit(kEqTensor, {std::move(x), std::move(y)});
+}
+Tensor Lt(Tensor x, Tensor y) {
+  return x.builder().Emit(kLt, {std::move(x), std::move(y)});
+}
+Tensor Div(Tensor x, Tensor y) {
+  return x.builder().Emit(kDiv, {std::move(x), std::move(y)});
+}
 Tensor DivScalar(Tensor x, double y) {
   return x.builder().Emit(kDiv, {std::move(x)}, {y});
+}
+Tensor DivNumber(Tensor x, double y) {
+  return x.builder().Emit(kDivNumber, {std::move(x)}, {y});
 }
 Tensor FloorDivide(Tensor x, int64_t y) {
   return x.builder().Emit(kFloorDivide, {std::move(x)}, {y});
@@ -207,6 +313,7 @@ Tensor BitwiseAnd(Tensor x, Tensor y) {
   return x.builder().Emit(kBitwiseAnd, {std::move(x), std::move(y)});
 }
 Tensor Abs(Tensor x) { return x.builder().Emit(kAbs, {std::move(x)}); }
+Tensor Exp(Tensor x) { return x.builder().Emit(kExp, {std::move(x)}); }
 Tensor Log(Tensor x) { return x.builder().Emit(kLog, {std::move(x)}); }
 Tensor Minimum(Tensor x, Tensor y) {
   return x.builder().Emit(kMinimum, {std::move(x), std::move(y)});
@@ -228,6 +335,11 @@ Tensor IsInf(Tensor x) { return x.builder().Emit(kIsInf, {std::move(x)}); }
 Tensor Where(Tensor condition, Tensor x, Tensor y) {
   return x.builder().Emit(kWhere,
                           {std::move(condition), std::move(x), std::move(y)});
+}
+
+Tensor MaskedFill(Tensor x, Tensor mask, double value) {
+  return x.builder().Emit(kMaskedFill, {std::move(x), std::move(mask)},
+                          {value});
 }
 
 }  // namespace foretell

@@ -39,10 +39,16 @@ Tensor Transfer(Tensor x);
 Tensor EqScalar(Tensor x, double y);
 Tensor NeScalar(Tensor x, double y);
 Tensor Le(Tensor x, Tensor y);
+Tensor Eq(Tensor x, Tensor y);
+Tensor Lt(Tensor x, Tensor y);
+Tensor Div(Tensor x, Tensor y);
 Tensor DivScalar(Tensor x, double y);
+// What ATen's own code divides by; DivScalar is what Python does.
+Tensor DivNumber(Tensor x, double y);
 // Whole numbers, rounded down.
 Tensor FloorDivide(Tensor x, int64_t y);
 Tensor Abs(Tensor x);
+Tensor Exp(Tensor x);
 Tensor Log(Tensor x);
 Tensor Minimum(Tensor x, Tensor y);
 Tensor ClampBetween(Tensor x, Tensor least, Tensor most);
@@ -53,6 +59,8 @@ Tensor Ge(Tensor x, Tensor y);
 // Whole numbers or bool, bit by bit.
 Tensor BitwiseAnd(Tensor x, Tensor y);
 Tensor IsInf(Tensor x);
+// A copy of x with `value` where `mask` is true.
+Tensor MaskedFill(Tensor x, Tensor mask, double value);
 Tensor Where(Tensor condition, Tensor x, Tensor y);
 
 }  // namespace foretell

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "graph/ops/elementwise_gradient.h"
+#include "graph/ops/in_place_gradient.h"
 #include "graph/strides.h"
 
 namespace foretell {
@@ -33,25 +35,63 @@ std::string InferIndexPut(const OperationArguments& args,
   return "";
 }
 
-constexpr OperationRow kAdd = {"aten.add_.Tensor", "x += y.", InferInPlace};
-constexpr OperationRow kDiv = {"aten.div_.Tensor", "x /= y.", InferInPlace};
+// The target is kept as it was.
+constexpr Save kSavesFactors[] = {
+    {.input = 1, .when = 1U << 0},
+    {.input = 0, .when = 1U << 1, .copied = true}};
+constexpr Save kSavesQuotient[] = {
+    {.input = 1}, {.input = 0, .when = 1U << 1, .copied = true}};
+constexpr Save kSavesMask[] = {{.input = 1}};
+
+constexpr OperationRow kAdd = {
+    "aten.add_.Tensor", "x += y.", InferInPlace, nullptr, {}, GradientOfAdd};
+constexpr OperationRow kDiv = {"aten.div_.Tensor", "x /= y.",
+                               InferInPlace,       nullptr,
+                               kSavesQuotient,     GradientOfDiv};
 constexpr OperationRow kIndexPut = {
     "aten.index_put_.default",
     "Values written at whole numbers along the first axis.", InferIndexPut};
-constexpr OperationRow kMul = {"aten.mul_.Tensor", "x *= y.", InferInPlace};
+constexpr OperationRow kMul = {"aten.mul_.Tensor", "x *= y.",
+                               InferInPlace,       nullptr,
+                               kSavesFactors,      GradientOfMul};
 constexpr OperationRow kUniform = {"aten.uniform_.default",
                                    "Random numbers written over all elements.",
-                                   InferInPlace};
-constexpr OperationRow kCopy = {
-    "aten.copy_.default", "y written over the elements of x.", InferInPlace};
-constexpr OperationRow kFill = {
-    "aten.fill_.Scalar", "A number written over all elements.", InferInPlace};
+                                   InferInPlace,
+                                   nullptr,
+                                   {},
+                                   GradientOfOverwritten};
+constexpr OperationRow kCopy = {"aten.copy_.default",
+                                "y written over the elements of x.",
+                                InferInPlace,
+                                nullptr,
+                                {},
+                                GradientOfCopyInto};
+constexpr OperationRow kFill = {"aten.fill_.Scalar",
+                                "A number written over all elements.",
+                                InferInPlace,
+                                nullptr,
+                                {},
+                                GradientOfOverwritten};
 constexpr OperationRow kMaskedFill = {
     "aten.masked_fill_.Scalar",
-    "A number written where a mask of the same extents is true.", InferInPlace};
+    "A number written where a mask of the same extents is true.",
+    InferInPlace,
+    nullptr,
+    kSavesMask,
+    GradientOfMaskedFill};
 
-constexpr std::array kRows = {&kAdd, &kCopy,     &kFill, &kMaskedFill,
-                              &kDiv, &kIndexPut, &kMul,  &kUniform};
+constexpr OperationRow kLogicalAnd = {
+    "aten.logical_and_.default",
+    "x and y, as truth values, written over x.",
+    InferInPlace,
+    nullptr,
+    {},
+    nullptr,
+    Differentiable::kNo};
+
+constexpr std::array kRows = {&kLogicalAnd, &kAdd,        &kCopy,
+                              &kFill,       &kMaskedFill, &kDiv,
+                              &kIndexPut,   &kMul,        &kUniform};
 
 }  // namespace
 
@@ -62,6 +102,10 @@ Tensor AddInto(Tensor target, Tensor other) {
 }
 Tensor MulInto(Tensor target, Tensor other) {
   return target.builder().Emit(kMul, {std::move(target), std::move(other)});
+}
+Tensor LogicalAndInto(Tensor target, Tensor other) {
+  return target.builder().Emit(kLogicalAnd,
+                               {std::move(target), std::move(other)});
 }
 Tensor FillUniform(Tensor target) {
   return target.builder().Emit(kUniform, {std::move(target)});

@@ -18,6 +18,7 @@ std::span<const OperationRow* const> InPlaceOperations();
 Tensor AddInto(Tensor target, Tensor other);
 Tensor MulInto(Tensor target, Tensor other);
 Tensor DivInto(Tensor target, Tensor other);
+Tensor LogicalAndInto(Tensor target, Tensor other);
 Tensor CopyInto(Tensor target, Tensor source);
 Tensor FillWith(Tensor target, double value);
 // target[index] = values, for whole numbers along the first axis.

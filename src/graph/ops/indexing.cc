@@ -103,6 +103,26 @@ std::string InferIndex(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+std::string InferScatter(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const Value& index = args.input(1);
+  if (index.shape.rank() != x.shape.rank() ||
+      !(index.shape == args.input(2).shape)) {
+    return args.input(2).shape.ToString() + " does not scatter into " +
+           x.shape.ToString();
+  }
+  outputs.push_back({x.shape, ContiguousStrides(x.shape), x.dtype, -1});
+  return "";
+}
+
+constexpr OperationRow kScatter = {
+    "aten.scatter.src",
+    "A copy of x with elements of y written along an axis by an index.",
+    InferScatter,
+    nullptr,
+    {},
+    nullptr,
+    Differentiable::kNo};
 constexpr OperationRow kIndex = {
     "aten.index.Tensor",
     "x at whole numbers, one tensor of them for each of some axes in a row.",
@@ -120,7 +140,8 @@ constexpr OperationRow kCat = {"aten.cat.default",
 constexpr OperationRow kPad = {"aten.constant_pad_nd.default",
                                "The last axis grown by a constant.", InferPad};
 
-constexpr std::array kRows = {&kEmbedding, &kCat, &kPad, &kGather, &kIndex};
+constexpr std::array kRows = {&kScatter, &kEmbedding, &kCat,
+                              &kPad,     &kGather,    &kIndex};
 
 }  // namespace
 
@@ -133,6 +154,12 @@ Tensor EmbeddingOp(Tensor weight, Tensor indices) {
 
 Tensor Gather(Tensor x, int axis, Tensor index) {
   return x.builder().Emit(kGather, {std::move(x), std::move(index)},
+                          {int64_t{axis}});
+}
+
+Tensor Scatter(Tensor x, int axis, Tensor index, Tensor source) {
+  return x.builder().Emit(kScatter,
+                          {std::move(x), std::move(index), std::move(source)},
                           {int64_t{axis}});
 }
 

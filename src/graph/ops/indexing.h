@@ -19,6 +19,8 @@ std::span<const OperationRow* const> IndexingOperations();
 Tensor EmbeddingOp(Tensor weight, Tensor indices);
 // x along `axis` at `index`, which gives the extents.
 Tensor Gather(Tensor x, int axis, Tensor index);
+// A copy of x with the elements of `source` where `index` says along `axis`.
+Tensor Scatter(Tensor x, int axis, Tensor index, Tensor source);
 // x[a, b, …] with whole numbers for its axes from `first_axis` on.
 Tensor Index(Tensor x, std::span<const Tensor> indices, int first_axis = 0);
 Tensor Cat(std::span<const Tensor> parts, int axis);

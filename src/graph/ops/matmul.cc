@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "graph/ops/matmul_gradient.h"
 #include "graph/strides.h"
 
 namespace foretell {
@@ -107,21 +108,36 @@ std::optional<int64_t> FlopsOfAddmm(std::span<const Value> in,
   return ProductFlops(in[1], out[0]);
 }
 
+// Each factor for the gradient of the other.
+constexpr Save kSavesFactors[] = {{.input = 1, .when = 1U << 0},
+                                  {.input = 0, .when = 1U << 1}};
+constexpr Save kSavesLaterFactors[] = {{.input = 1, .when = 1U << 2},
+                                       {.input = 2, .when = 1U << 1}};
+constexpr Save kSavesGroups[] = {
+    {.input = 1, .when = 1U << 0}, {.input = 2}, {.input = 0, .when = 1U << 1}};
+
 constexpr OperationRow kMm = {"aten.mm.default", "[m, k] x [k, n] -> [m, n].",
-                              InferMm, FlopsOfMm};
-constexpr OperationRow kAddmm = {"aten.addmm.default",
-                                 "A bias plus [m, k] x [k, n] -> [m, n].",
-                                 InferAddmm, FlopsOfAddmm};
+                              InferMm,           FlopsOfMm,
+                              kSavesFactors,     GradientOfMm};
+constexpr OperationRow kAddmm = {
+    "aten.addmm.default", "A bias plus [m, k] x [k, n] -> [m, n].",
+    InferAddmm,           FlopsOfAddmm,
+    kSavesLaterFactors,   GradientOfAddmm};
 constexpr OperationRow kBaddbmm = {
     "aten.baddbmm.default", "A tensor plus [b, m, k] x [b, k, n] -> [b, m, n].",
-    InferBaddbmm, FlopsOfAddmm};
+    InferBaddbmm,           FlopsOfAddmm,
+    kSavesLaterFactors,     GradientOfBaddbmm};
 constexpr OperationRow kGroupedMm = {
     "aten._grouped_mm.default",
     "Groups of rows [m, k], each times its own of [g, k, n] -> [m, n].",
-    InferGroupedMm, FlopsOfMm};
-constexpr OperationRow kBmm = {"aten.bmm.default",
-                               "[b, m, k] x [b, k, n] -> [b, m, n].", InferBmm,
-                               FlopsOfMm};
+    InferGroupedMm,
+    FlopsOfMm,
+    kSavesGroups,
+    GradientOfGroupedMm};
+constexpr OperationRow kBmm = {
+    "aten.bmm.default", "[b, m, k] x [b, k, n] -> [b, m, n].",
+    InferBmm,           FlopsOfMm,
+    kSavesFactors,      GradientOfBmm};
 
 constexpr std::array kRows = {&kMm, &kAddmm, &kBmm, &kBaddbmm, &kGroupedMm};
 

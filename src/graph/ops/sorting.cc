@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "graph/ops/sorting_gradient.h"
 #include "graph/strides.h"
 
 namespace foretell {
@@ -40,16 +41,30 @@ std::string InferHistogram(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+constexpr Save kSavesPlaces[] = {{.output = 1}};
+
 constexpr OperationRow kTopK = {
     "aten.topk.default",
-    "The largest of the last axis, and their places (int64).", InferTopK};
+    "The largest of the last axis, and their places (int64).",
+    InferTopK,
+    nullptr,
+    kSavesPlaces,
+    GradientOfChosen};
 constexpr OperationRow kSort = {
     "aten.sort.default",
     "The last axis in ascending order, and each element's former place.",
-    InferSort};
+    InferSort,
+    nullptr,
+    kSavesPlaces,
+    GradientOfChosen};
 constexpr OperationRow kHistogram = {
-    "aten.histc.default", "Elements counted by equal ranges: [bins].",
-    InferHistogram};
+    "aten.histc.default",
+    "Elements counted by equal ranges: [bins].",
+    InferHistogram,
+    nullptr,
+    {},
+    nullptr,
+    Differentiable::kNo};
 
 constexpr std::array kRows = {&kTopK, &kSort, &kHistogram};
 

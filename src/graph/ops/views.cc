@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "graph/ops/views_gradient.h"
 #include "graph/strides.h"
 
 namespace foretell {
@@ -192,6 +193,13 @@ std::string InferClone(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+// The extents that the gradient's view was taken of.
+std::string InferBackward(const OperationArguments& args, Outputs& outputs) {
+  const Shape& shape = args.Sizes(0);
+  outputs.push_back({shape, ContiguousStrides(shape), args.input(0).dtype});
+  return "";
+}
+
 std::string InferSplit(const OperationArguments& args, Outputs& outputs) {
   const Value& x = args.input(0);
   const int64_t size = args.Integer(0);
@@ -207,31 +215,65 @@ std::string InferSplit(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
-constexpr OperationRow kT = {"aten.t.default",
-                             "The matrix [m, n] seen as [n, m].", InferT};
+constexpr OperationRow kT = {
+    "aten.t.default", "The matrix [m, n] seen as [n, m].", InferT, nullptr, {},
+    GradientOfT};
 constexpr OperationRow kView = {
-    "aten.view.default", "The same elements under other extents, no copy.",
-    InferView};
+    "aten.view.default",
+    "The same elements under other extents, no copy.",
+    InferView,
+    nullptr,
+    {},
+    GradientOfView};
 constexpr OperationRow kUnsafeView = {
     "aten._unsafe_view.default",
-    "As view, of a tensor that no other name holds.", InferView};
-constexpr OperationRow kTranspose = {"aten.transpose.int",
-                                     "Two axes exchanged.", InferTranspose};
+    "As view, of a tensor that no other name holds.",
+    InferView,
+    nullptr,
+    {},
+    GradientOfView};
+constexpr OperationRow kTranspose = {
+    "aten.transpose.int", "Two axes exchanged.", InferTranspose, nullptr, {},
+    GradientOfTranspose};
 constexpr OperationRow kPermute = {"aten.permute.default",
-                                   "All axes in another order.", InferPermute};
+                                   "All axes in another order.",
+                                   InferPermute,
+                                   nullptr,
+                                   {},
+                                   GradientOfPermute};
 constexpr OperationRow kUnsqueeze = {"aten.unsqueeze.default",
-                                     "A new axis of extent 1.", InferUnsqueeze};
+                                     "A new axis of extent 1.",
+                                     InferUnsqueeze,
+                                     nullptr,
+                                     {},
+                                     GradientOfUnsqueeze};
 constexpr OperationRow kSqueeze = {"aten.squeeze.default",
-                                   "All axes of extent 1 go.", InferSqueeze};
-constexpr OperationRow kSqueezeDim = {
-    "aten.squeeze.dim", "One axis goes if its extent is 1.", InferSqueeze};
-constexpr OperationRow kSlice = {"aten.slice.Tensor", "A range of one axis.",
-                                 InferSlice};
-constexpr OperationRow kSelect = {
-    "aten.select.int", "One index of one axis, which goes.", InferSelect};
+                                   "All axes of extent 1 go.",
+                                   InferSqueeze,
+                                   nullptr,
+                                   {},
+                                   GradientOfSqueeze};
+constexpr OperationRow kSqueezeDim = {"aten.squeeze.dim",
+                                      "One axis goes if its extent is 1.",
+                                      InferSqueeze,
+                                      nullptr,
+                                      {},
+                                      GradientOfSqueeze};
+constexpr OperationRow kSlice = {
+    "aten.slice.Tensor", "A range of one axis.", InferSlice, nullptr, {},
+    GradientOfSlice};
+constexpr OperationRow kSelect = {"aten.select.int",
+                                  "One index of one axis, which goes.",
+                                  InferSelect,
+                                  nullptr,
+                                  {},
+                                  GradientOfSelect};
 constexpr OperationRow kExpand = {"aten.expand.default",
                                   "Axes of extent 1 repeated without a copy.",
-                                  InferExpand};
+                                  InferExpand,
+                                  nullptr,
+                                  {},
+                                  GradientOfSame};
 constexpr OperationRow kDetach = {"aten.detach.default",
                                   "The same tensor outside autograd.",
                                   InferSame,
@@ -239,18 +281,57 @@ constexpr OperationRow kDetach = {"aten.detach.default",
                                   {},
                                   nullptr,
                                   Differentiable::kNo};
-constexpr OperationRow kAlias = {
-    "aten.alias.default", "The same tensor under a new handle.", InferSame};
+constexpr OperationRow kAlias = {"aten.alias.default",
+                                 "The same tensor under a new handle.",
+                                 InferSame,
+                                 nullptr,
+                                 {},
+                                 GradientOfSame};
 constexpr OperationRow kSplit = {"aten.split.Tensor",
                                  "Parts of one size along an axis, as views.",
-                                 InferSplit};
-constexpr OperationRow kClone = {"aten.clone.default", "A row-major copy.",
-                                 InferClone};
+                                 InferSplit,
+                                 nullptr,
+                                 {},
+                                 GradientOfSplit};
+constexpr OperationRow kClone = {
+    "aten.clone.default", "A row-major copy.", InferClone, nullptr, {},
+    GradientOfSame};
 
-constexpr std::array kRows = {&kT,       &kView,      &kUnsafeView, &kTranspose,
-                              &kPermute, &kUnsqueeze, &kSlice,      &kSelect,
-                              &kExpand,  &kDetach,    &kAlias,      &kSplit,
-                              &kClone,   &kSqueeze,   &kSqueezeDim};
+// Nobody differentiates a backward.
+constexpr OperationRow kSliceBackward = {
+    "aten.slice_backward.default",
+    "A gradient amid zeros: that of a slice.",
+    InferBackward,
+    nullptr,
+    {},
+    nullptr,
+    Differentiable::kNo};
+constexpr OperationRow kSelectBackward = {
+    "aten.select_backward.default",
+    "A gradient amid zeros: that of a select.",
+    InferBackward,
+    nullptr,
+    {},
+    nullptr,
+    Differentiable::kNo};
+
+constexpr std::array kRows = {&kT,
+                              &kView,
+                              &kUnsafeView,
+                              &kTranspose,
+                              &kPermute,
+                              &kUnsqueeze,
+                              &kSlice,
+                              &kSelect,
+                              &kExpand,
+                              &kDetach,
+                              &kAlias,
+                              &kSplit,
+                              &kClone,
+                              &kSqueeze,
+                              &kSqueezeDim,
+                              &kSliceBackward,
+                              &kSelectBackward};
 
 }  // namespace
 
@@ -264,6 +345,13 @@ Tensor View(Tensor x, const Shape& sizes) {
 
 Tensor UnsafeView(Tensor x, const Shape& sizes) {
   return x.builder().Emit(kUnsafeView, {std::move(x)}, {sizes});
+}
+
+Tensor Reshape(const Tensor& x, const Shape& sizes) {
+  const Value& value = x.builder().ValueOf(x.id());
+  const auto resolved = ResolveSizes(value.shape, sizes);
+  if (!resolved || ViewStrides(value, *resolved)) return View(x, sizes);
+  return UnsafeView(CloneContiguous(x), *resolved);
 }
 
 Tensor Transpose(Tensor x, int axis_a, int axis_b) {
@@ -305,6 +393,18 @@ Tensor Alias(Tensor x) { return x.builder().Emit(kAlias, {std::move(x)}); }
 
 Tensor CloneContiguous(Tensor x) {
   return x.builder().Emit(kClone, {std::move(x)});
+}
+
+Tensor SliceBackward(Tensor grad, const Shape& sizes, int axis, int64_t start,
+                     int64_t end) {
+  return grad.builder().Emit(kSliceBackward, {std::move(grad)},
+                             {sizes, int64_t{axis}, start, end});
+}
+
+Tensor SelectBackward(Tensor grad, const Shape& sizes, int axis,
+                      int64_t index) {
+  return grad.builder().Emit(kSelectBackward, {std::move(grad)},
+                             {sizes, int64_t{axis}, index});
 }
 
 std::vector<Tensor> Split(Tensor x, int64_t size, int axis) {

@@ -20,6 +20,8 @@ Tensor T(Tensor x);  // [m, n] -> [n, m]
 Tensor View(Tensor x, const Shape& sizes);
 // As View, for a tensor that nothing else holds yet.
 Tensor UnsafeView(Tensor x, const Shape& sizes);
+// A view where the layout allows it, else a row-major copy seen so.
+Tensor Reshape(const Tensor& x, const Shape& sizes);
 Tensor Transpose(Tensor x, int axis_a, int axis_b);
 Tensor Permute(Tensor x, const Shape& axes);
 Tensor Unsqueeze(Tensor x, int axis);
@@ -34,6 +36,10 @@ Tensor Detach(Tensor x);
 Tensor Alias(Tensor x);
 // A row-major copy.
 Tensor CloneContiguous(Tensor x);
+// Zeros of `sizes` with the gradient of a slice, or a select, in its place.
+Tensor SliceBackward(Tensor grad, const Shape& sizes, int axis, int64_t start,
+                     int64_t end);
+Tensor SelectBackward(Tensor grad, const Shape& sizes, int axis, int64_t index);
 std::vector<Tensor> Split(Tensor x, int64_t size, int axis);
 
 }  // namespace foretell

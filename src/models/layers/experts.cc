@@ -28,9 +28,7 @@ Routing TopKRouter::Forward(const Tensor& hidden) const {
   out.logits = Mm(rows, transposed);
   const Tensor probabilities = SoftmaxOp(To(out.logits, DType::kFloat32), -1);
   auto [chosen, experts] = TopK(probabilities, config.per_token);
-  // Written over in place after its backward was promised the former values.
   const Tensor sum = SumOver(chosen, -1, /*keep=*/true);
-  const Tensor kept = CloneContiguous(chosen);
   out.weights = DivInto(chosen, sum);
   out.experts = std::move(experts);
   return out;

@@ -9,13 +9,6 @@
 
 namespace foretell {
 
-Tensor Reshape(const Tensor& x, const Shape& sizes) {
-  const Value& value = x.builder().ValueOf(x.id());
-  const auto resolved = ResolveSizes(value.shape, sizes);
-  if (!resolved || ViewStrides(value, *resolved)) return View(x, sizes);
-  return UnsafeView(CloneContiguous(x), *resolved);
-}
-
 Tensor Contiguous(const Tensor& x) {
   return IsContiguous(x.builder().ValueOf(x.id())) ? x : CloneContiguous(x);
 }

@@ -2,7 +2,7 @@
 // is several operations.
 //
 // Source: torch 2.15, aten/src/ATen/native/LinearAlgebra.cpp (matmul),
-// TensorShape.cpp (reshape).
+// TensorConversions.cpp.
 #ifndef FORETELL_MODELS_LAYERS_FUNCTIONAL_H_
 #define FORETELL_MODELS_LAYERS_FUNCTIONAL_H_
 
@@ -12,8 +12,6 @@
 
 namespace foretell {
 
-// A view where the layout allows it, else a row-major copy seen so.
-Tensor Reshape(const Tensor& x, const Shape& sizes);
 // x.contiguous(): a copy only where it is not row-major already.
 Tensor Contiguous(const Tensor& x);
 // torch.matmul of [..., m, k] and [..., k, n] with equal leading axes.

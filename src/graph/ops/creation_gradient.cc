@@ -1,0 +1,10 @@
+#include "graph/ops/creation_gradient.h"
+
+#include "graph/gradient.h"
+#include "graph/ops/creation.h"
+
+namespace foretell {
+
+void GradientOfTril(Gradient& g) { g.Give(0, Tril(g.grad())); }
+
+}  // namespace foretell

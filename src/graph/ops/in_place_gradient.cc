@@ -1,0 +1,16 @@
+#include "graph/ops/in_place_gradient.h"
+
+#include "graph/gradient.h"
+#include "graph/ops/creation.h"
+#include "graph/ops/elementwise.h"
+
+namespace foretell {
+
+void GradientOfCopyInto(Gradient& g) {
+  if (g.Needs(0)) g.Give(0, ZerosLike(g.grad()));
+  if (g.Needs(1)) g.Give(1, To(g.grad(), g.InputFacts(1).dtype));
+}
+
+void GradientOfOverwritten(Gradient& g) { g.Give(0, ZerosLike(g.grad())); }
+
+}  // namespace foretell
