@@ -71,6 +71,10 @@ class Engine {
       builder_->Fail("the loss takes no gradient");
       return std::move(leaves_);
     }
+    const Execution execution = builder_->execution();
+    Execution silent = execution;
+    silent.gradients = false;
+    builder_->set_execution(silent);
     // Python holds the first gradient until the call returns.
     const Tensor first = OnesLike(loss);
     CountDependencies(root);
@@ -87,6 +91,7 @@ class Engine {
         Evaluate(OperationId{node.index});
       }
     }
+    builder_->set_execution(execution);
     return std::move(leaves_);
   }
 
@@ -191,6 +196,7 @@ class Engine {
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (gradients[i].empty()) continue;
       const Value input = (*graph_)[graph_->InputsOf(At(id))[i]];
+      if (!input.requires_grad) continue;
       gradients[i] = To(SumTo(gradients[i], input.shape), input.dtype);
     }
     return gradients;

@@ -42,144 +42,127 @@ std::string InferPreluBackward(const OperationArguments& args,
 constexpr Save kSavesBoth[] = {{.input = 0}, {.input = 1}};
 
 constexpr OperationRow kGelu = {
-    "aten.gelu.default", "x times the normal distribution's Phi(x).",
-    InferLike,           nullptr,
-    kSavesInput,         GradientOfGelu};
-constexpr OperationRow kRelu = {
-    "aten.relu.default", "x where positive, else zero.",
-    InferLike,           nullptr,
-    kSavesResult,        GradientOfRelu};
-constexpr OperationRow kHardtanh = {"aten.hardtanh.default",
-                                    "x between two numbers; relu6.",
-                                    InferLike,
-                                    nullptr,
-                                    kSavesInput,
-                                    GradientOfHardtanh};
-constexpr OperationRow kLeakyRelu = {"aten.leaky_relu.default",
-                                     "x, scaled down where negative.",
-                                     InferLike,
-                                     nullptr,
-                                     kSavesInput,
-                                     GradientOfLeakyRelu};
-constexpr OperationRow kHardSwish = {"aten.hardswish.default",
-                                     "x relu6(x + 3) / 6.",
-                                     InferLike,
-                                     nullptr,
-                                     kSavesInput,
-                                     GradientOfHardSwish};
-constexpr OperationRow kMish = {"aten.mish.default", "x tanh(softplus(x)).",
-                                InferLike,           nullptr,
-                                kSavesInput,         GradientOfMish};
-constexpr OperationRow kSoftplus = {"aten.softplus.default",
-                                    "log(1 + exp(x)).",
-                                    InferLike,
-                                    nullptr,
-                                    kSavesInput,
-                                    GradientOfSoftplus};
-constexpr OperationRow kTanh = {"aten.tanh.default", "tanh(x).",
-                                InferLike,           nullptr,
-                                kSavesResult,        GradientOfTanh};
-constexpr OperationRow kSigmoid = {
-    "aten.sigmoid.default", "1 / (1 + exp(-x)).", InferLike, nullptr,
-    kSavesResult,           GradientOfSigmoid};
-constexpr OperationRow kErf = {"aten.erf.default", "The error function.",
-                               InferLike,          nullptr,
-                               kSavesInput,        GradientOfErf};
-constexpr OperationRow kSqrt = {"aten.sqrt.default", "The square root.",
-                                InferLike,           nullptr,
-                                kSavesResult,        GradientOfSqrt};
-constexpr OperationRow kClamp = {
-    "aten.clamp.default", "x between two numbers.", InferLike, nullptr,
-    kSavesInput,          GradientOfClamp};
-constexpr OperationRow kPrelu = {"aten._prelu_kernel.default",
-                                 "x, scaled by a weight where negative.",
-                                 InferLike,
-                                 nullptr,
-                                 kSavesBoth,
-                                 GradientOfPrelu};
+    .name = "aten.gelu.default",
+    .doc = "x times the normal distribution's Phi(x).",
+    .infer = InferLike,
+    .saves = kSavesInput,
+    .gradient = GradientOfGelu};
+constexpr OperationRow kRelu = {.name = "aten.relu.default",
+                                .doc = "x where positive, else zero.",
+                                .infer = InferLike,
+                                .saves = kSavesResult,
+                                .gradient = GradientOfRelu};
+constexpr OperationRow kHardtanh = {.name = "aten.hardtanh.default",
+                                    .doc = "x between two numbers; relu6.",
+                                    .infer = InferLike,
+                                    .saves = kSavesInput,
+                                    .gradient = GradientOfHardtanh};
+constexpr OperationRow kLeakyRelu = {.name = "aten.leaky_relu.default",
+                                     .doc = "x, scaled down where negative.",
+                                     .infer = InferLike,
+                                     .saves = kSavesInput,
+                                     .gradient = GradientOfLeakyRelu};
+constexpr OperationRow kHardSwish = {.name = "aten.hardswish.default",
+                                     .doc = "x relu6(x + 3) / 6.",
+                                     .infer = InferLike,
+                                     .saves = kSavesInput,
+                                     .gradient = GradientOfHardSwish};
+constexpr OperationRow kMish = {.name = "aten.mish.default",
+                                .doc = "x tanh(softplus(x)).",
+                                .infer = InferLike,
+                                .saves = kSavesInput,
+                                .gradient = GradientOfMish};
+constexpr OperationRow kSoftplus = {.name = "aten.softplus.default",
+                                    .doc = "log(1 + exp(x)).",
+                                    .infer = InferLike,
+                                    .saves = kSavesInput,
+                                    .gradient = GradientOfSoftplus};
+constexpr OperationRow kTanh = {.name = "aten.tanh.default",
+                                .doc = "tanh(x).",
+                                .infer = InferLike,
+                                .saves = kSavesResult,
+                                .gradient = GradientOfTanh};
+constexpr OperationRow kSigmoid = {.name = "aten.sigmoid.default",
+                                   .doc = "1 / (1 + exp(-x)).",
+                                   .infer = InferLike,
+                                   .saves = kSavesResult,
+                                   .gradient = GradientOfSigmoid};
+constexpr OperationRow kErf = {.name = "aten.erf.default",
+                               .doc = "The error function.",
+                               .infer = InferLike,
+                               .saves = kSavesInput,
+                               .gradient = GradientOfErf};
+constexpr OperationRow kSqrt = {.name = "aten.sqrt.default",
+                                .doc = "The square root.",
+                                .infer = InferLike,
+                                .saves = kSavesResult,
+                                .gradient = GradientOfSqrt};
+constexpr OperationRow kClamp = {.name = "aten.clamp.default",
+                                 .doc = "x between two numbers.",
+                                 .infer = InferLike,
+                                 .saves = kSavesInput,
+                                 .gradient = GradientOfClamp};
+constexpr OperationRow kPrelu = {.name = "aten._prelu_kernel.default",
+                                 .doc = "x, scaled by a weight where negative.",
+                                 .infer = InferLike,
+                                 .saves = kSavesBoth,
+                                 .gradient = GradientOfPrelu};
 
 // Of the gradient and what was kept; nobody differentiates a backward.
-constexpr OperationRow kSiluBackward = {"aten.silu_backward.default",
-                                        "The gradient of silu.",
-                                        InferBackward,
-                                        nullptr,
-                                        {},
-                                        nullptr,
-                                        Differentiable::kNo};
-constexpr OperationRow kGeluBackward = {"aten.gelu_backward.default",
-                                        "The gradient of gelu.",
-                                        InferBackward,
-                                        nullptr,
-                                        {},
-                                        nullptr,
-                                        Differentiable::kNo};
+constexpr OperationRow kSiluBackward = {.name = "aten.silu_backward.default",
+                                        .doc = "The gradient of silu.",
+                                        .infer = InferBackward,
+                                        .differentiable = Differentiable::kNo};
+constexpr OperationRow kGeluBackward = {.name = "aten.gelu_backward.default",
+                                        .doc = "The gradient of gelu.",
+                                        .infer = InferBackward,
+                                        .differentiable = Differentiable::kNo};
 constexpr OperationRow kThresholdBackward = {
-    "aten.threshold_backward.default",
-    "The gradient of relu, which kept its result.",
-    InferBackward,
-    nullptr,
-    {},
-    nullptr,
-    Differentiable::kNo};
-constexpr OperationRow kHardtanhBackward = {"aten.hardtanh_backward.default",
-                                            "The gradient of hardtanh.",
-                                            InferBackward,
-                                            nullptr,
-                                            {},
-                                            nullptr,
-                                            Differentiable::kNo};
-constexpr OperationRow kLeakyReluBackward = {"aten.leaky_relu_backward.default",
-                                             "The gradient of leaky_relu.",
-                                             InferBackward,
-                                             nullptr,
-                                             {},
-                                             nullptr,
-                                             Differentiable::kNo};
-constexpr OperationRow kHardSwishBackward = {"aten.hardswish_backward.default",
-                                             "The gradient of hardswish.",
-                                             InferBackward,
-                                             nullptr,
-                                             {},
-                                             nullptr,
-                                             Differentiable::kNo};
-constexpr OperationRow kMishBackward = {"aten.mish_backward.default",
-                                        "The gradient of mish.",
-                                        InferBackward,
-                                        nullptr,
-                                        {},
-                                        nullptr,
-                                        Differentiable::kNo};
-constexpr OperationRow kSoftplusBackward = {"aten.softplus_backward.default",
-                                            "The gradient of softplus.",
-                                            InferBackward,
-                                            nullptr,
-                                            {},
-                                            nullptr,
-                                            Differentiable::kNo};
+    .name = "aten.threshold_backward.default",
+    .doc = "The gradient of relu, which kept its result.",
+    .infer = InferBackward,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kHardtanhBackward = {
+    .name = "aten.hardtanh_backward.default",
+    .doc = "The gradient of hardtanh.",
+    .infer = InferBackward,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kLeakyReluBackward = {
+    .name = "aten.leaky_relu_backward.default",
+    .doc = "The gradient of leaky_relu.",
+    .infer = InferBackward,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kHardSwishBackward = {
+    .name = "aten.hardswish_backward.default",
+    .doc = "The gradient of hardswish.",
+    .infer = InferBackward,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kMishBackward = {.name = "aten.mish_backward.default",
+                                        .doc = "The gradient of mish.",
+                                        .infer = InferBackward,
+                                        .differentiable = Differentiable::kNo};
+constexpr OperationRow kSoftplusBackward = {
+    .name = "aten.softplus_backward.default",
+    .doc = "The gradient of softplus.",
+    .infer = InferBackward,
+    .differentiable = Differentiable::kNo};
 constexpr OperationRow kTanhBackward = {
-    "aten.tanh_backward.default",
-    "The gradient of tanh, which kept its result.",
-    InferBackward,
-    nullptr,
-    {},
-    nullptr,
-    Differentiable::kNo};
+    .name = "aten.tanh_backward.default",
+    .doc = "The gradient of tanh, which kept its result.",
+    .infer = InferBackward,
+    .differentiable = Differentiable::kNo};
 constexpr OperationRow kSigmoidBackward = {
-    "aten.sigmoid_backward.default",
-    "The gradient of sigmoid, which kept its result.",
-    InferBackward,
-    nullptr,
-    {},
-    nullptr,
-    Differentiable::kNo};
+    .name = "aten.sigmoid_backward.default",
+    .doc = "The gradient of sigmoid, which kept its result.",
+    .infer = InferBackward,
+    .differentiable = Differentiable::kNo};
 constexpr OperationRow kPreluBackward = {
-    "aten._prelu_kernel_backward.default",
-    "The gradients of _prelu_kernel: of x, and of the weight at each element.",
-    InferPreluBackward,
-    nullptr,
-    {},
-    nullptr,
-    Differentiable::kNo};
+    .name = "aten._prelu_kernel_backward.default",
+    .doc =
+        "The gradients of _prelu_kernel: of x, and of the weight at each "
+        "element.",
+    .infer = InferPreluBackward,
+    .differentiable = Differentiable::kNo};
 
 constexpr std::array kRows = {&kSiluBackward,
                               &kGeluBackward,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "graph/ops/attention_gradient.h"
 #include "graph/strides.h"
 
 namespace foretell {
@@ -97,20 +98,98 @@ std::optional<int64_t> FlopsOfAttention(std::span<const Value> in,
   return products ? CheckedMul(*products, 2) : std::nullopt;
 }
 
-constexpr OperationRow kCudnn = {
-    "aten._scaled_dot_product_cudnn_attention.default",
-    "softmax(q k^T scale) v by cuDNN: [b, h, s, d_v], with its sums.",
-    InferCudnn, FlopsOfAttention, kSavesResult};
-constexpr OperationRow kEfficient = {
-    "aten._scaled_dot_product_efficient_attention.default",
-    "softmax(q k^T scale + bias) v without the s x t matrix.", InferEfficient,
-    FlopsOfAttention, kSavesResult};
-constexpr OperationRow kFlash = {
-    "aten._scaled_dot_product_flash_attention.default",
-    "softmax(q k^T scale) v by flash-attention: [b, h, s, d].", InferFlash,
-    FlopsOfAttention, kSavesResult};
+// As empty_like() of query, key and value.
+std::string InferBackward(const OperationArguments& args, Outputs& outputs) {
+  for (size_t i = 1; i <= 3; ++i) {
+    outputs.push_back(LikeQuery(args.input(i), args.input(i).shape));
+  }
+  return "";
+}
 
-constexpr std::array kRows = {&kCudnn, &kEfficient, &kFlash};
+std::string InferEfficientBackward(const OperationArguments& args,
+                                   Outputs& outputs) {
+  for (size_t i = 1; i <= 3; ++i) {
+    outputs.push_back(HeadsInside(args.input(i).shape, args.input(i).dtype));
+  }
+  if (!args.Flag(0)) return "";
+  // Rows of the bias's gradient are written padded to 16 elements.
+  const Value& bias = args.input(4);
+  constexpr int64_t kAlignment = 16;
+  Shape padded = bias.shape;
+  padded.Set(-1, (padded[-1] + kAlignment - 1) / kAlignment * kAlignment);
+  outputs.push_back({bias.shape, ContiguousStrides(padded), bias.dtype, -1});
+  return "";
+}
+
+// Five products of one head's sizes, two of the forward's once more: the
+// scores, then those of v, of the scores, of q and of k.
+std::optional<int64_t> FlopsOfBackward(std::span<const Value> in,
+                                       std::span<const Value>) {
+  const Shape& q = in[1].shape;
+  const Shape pairs = {q[0], q[1], q[2], in[2].shape[2]};
+  const auto count = pairs.Elements();
+  const auto of_keys = CheckedMul(q[3], 3);
+  const auto of_values = CheckedMul(in[3].shape[3], 2);
+  const auto dims =
+      of_keys && of_values ? CheckedAdd(*of_keys, *of_values) : std::nullopt;
+  const auto products =
+      count && dims ? CheckedMul(*count, *dims) : std::nullopt;
+  return products ? CheckedMul(*products, 2) : std::nullopt;
+}
+
+// All inputs, the result, its sums, and the numbers of the dropout.
+constexpr Save kSavesAttention[] = {{.input = 0, .rest = true},
+                                    {.output = 0},
+                                    {.output = 1},
+                                    {.output = 2},
+                                    {.output = 3}};
+
+constexpr OperationRow kCudnn = {
+    .name = "aten._scaled_dot_product_cudnn_attention.default",
+    .doc = "softmax(q k^T scale) v by cuDNN: [b, h, s, d_v], with its sums.",
+    .infer = InferCudnn,
+    .flops = FlopsOfAttention,
+    .saves = kSavesAttention,
+    .gradient = GradientOfCudnnAttention,
+    .differentiable_outputs = 1};
+constexpr OperationRow kEfficient = {
+    .name = "aten._scaled_dot_product_efficient_attention.default",
+    .doc = "softmax(q k^T scale + bias) v without the s x t matrix.",
+    .infer = InferEfficient,
+    .flops = FlopsOfAttention,
+    .saves = kSavesAttention,
+    .gradient = GradientOfEfficientAttention,
+    .differentiable_outputs = 1};
+constexpr OperationRow kFlash = {
+    .name = "aten._scaled_dot_product_flash_attention.default",
+    .doc = "softmax(q k^T scale) v by flash-attention: [b, h, s, d].",
+    .infer = InferFlash,
+    .flops = FlopsOfAttention,
+    .saves = kSavesAttention,
+    .gradient = GradientOfFlashAttention,
+    .differentiable_outputs = 1};
+constexpr OperationRow kCudnnBackward = {
+    .name = "aten._scaled_dot_product_cudnn_attention_backward.default",
+    .doc = "The gradients of q, k and v by cuDNN.",
+    .infer = InferBackward,
+    .flops = FlopsOfBackward,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kEfficientBackward = {
+    .name = "aten._scaled_dot_product_efficient_attention_backward.default",
+    .doc = "The gradients of q, k, v and a bias without the s x t matrix.",
+    .infer = InferEfficientBackward,
+    .flops = FlopsOfBackward,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kFlashBackward = {
+    .name = "aten._scaled_dot_product_flash_attention_backward.default",
+    .doc = "The gradients of q, k and v by flash-attention.",
+    .infer = InferBackward,
+    .flops = FlopsOfBackward,
+    .differentiable = Differentiable::kNo};
+
+constexpr std::array kRows = {
+    &kCudnn,         &kEfficient,         &kFlash,
+    &kCudnnBackward, &kEfficientBackward, &kFlashBackward};
 
 std::vector<Tensor> Attend(const OperationRow& row, Tensor query, Tensor key,
                            Tensor value, Tensor bias,
@@ -146,6 +225,20 @@ std::vector<Tensor> FlashAttention(Tensor query, Tensor key, Tensor value,
   const Attribute attributes[] = {dropout, causal, scale};
   return Attend(kFlash, std::move(query), std::move(key), std::move(value),
                 Tensor(), attributes);
+}
+
+std::vector<Tensor> CudnnAttentionBackward(std::span<const Tensor> inputs) {
+  return inputs[0].builder().EmitMany(kCudnnBackward, inputs, {});
+}
+
+std::vector<Tensor> FlashAttentionBackward(std::span<const Tensor> inputs) {
+  return inputs[0].builder().EmitMany(kFlashBackward, inputs, {});
+}
+
+std::vector<Tensor> EfficientAttentionBackward(std::span<const Tensor> inputs,
+                                               bool wants_bias) {
+  const Attribute attributes[] = {wants_bias};
+  return inputs[0].builder().EmitMany(kEfficientBackward, inputs, attributes);
 }
 
 }  // namespace foretell

@@ -49,115 +49,73 @@ std::string InferNothing(const OperationArguments& args, Outputs&) {
   return args.input(0).shape.ToString() + " is not one element";
 }
 
-constexpr OperationRow kArange = {"aten.arange.default",
-                                  "Whole numbers from zero: [end].",
-                                  InferCreation,
-                                  nullptr,
-                                  {},
-                                  nullptr,
-                                  Differentiable::kNo};
-constexpr OperationRow kZeros = {"aten.zeros.default",
-                                 "A tensor of zeros.",
-                                 InferCreation,
-                                 nullptr,
-                                 {},
-                                 nullptr,
-                                 Differentiable::kNo};
-constexpr OperationRow kEmpty = {"aten.empty.memory_format",
-                                 "A tensor with nothing written to it.",
-                                 InferCreation,
-                                 nullptr,
-                                 {},
-                                 nullptr,
-                                 Differentiable::kNo};
-constexpr OperationRow kNewZeros = {"aten.new_zeros.default",
-                                    "Zeros where x lives, of other extents.",
-                                    InferNew,
-                                    nullptr,
-                                    {},
-                                    nullptr,
-                                    Differentiable::kNo};
-constexpr OperationRow kNewOnes = {"aten.new_ones.default",
-                                   "Ones where x lives, of other extents.",
-                                   InferNew,
-                                   nullptr,
-                                   {},
-                                   nullptr,
-                                   Differentiable::kNo};
-constexpr OperationRow kOnes = {"aten.ones.default",
-                                "A tensor of ones.",
-                                InferCreation,
-                                nullptr,
-                                {},
-                                nullptr,
-                                Differentiable::kNo};
+constexpr OperationRow kArange = {.name = "aten.arange.default",
+                                  .doc = "Whole numbers from zero: [end].",
+                                  .infer = InferCreation,
+                                  .differentiable = Differentiable::kNo};
+constexpr OperationRow kZeros = {.name = "aten.zeros.default",
+                                 .doc = "A tensor of zeros.",
+                                 .infer = InferCreation,
+                                 .differentiable = Differentiable::kNo};
+constexpr OperationRow kEmpty = {.name = "aten.empty.memory_format",
+                                 .doc = "A tensor with nothing written to it.",
+                                 .infer = InferCreation,
+                                 .differentiable = Differentiable::kNo};
+constexpr OperationRow kNewZeros = {
+    .name = "aten.new_zeros.default",
+    .doc = "Zeros where x lives, of other extents.",
+    .infer = InferNew,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kNewOnes = {
+    .name = "aten.new_ones.default",
+    .doc = "Ones where x lives, of other extents.",
+    .infer = InferNew,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kOnes = {.name = "aten.ones.default",
+                                .doc = "A tensor of ones.",
+                                .infer = InferCreation,
+                                .differentiable = Differentiable::kNo};
 constexpr OperationRow kTril = {
-    "aten.tril.default",
-    "x, with zeros above the diagonal of its last axes.",
-    InferTril,
-    nullptr,
-    {},
-    GradientOfTril};
-constexpr OperationRow kZerosLike = {"aten.zeros_like.default",
-                                     "Zeros of the extents of x.",
-                                     InferLike,
-                                     nullptr,
-                                     {},
-                                     nullptr,
-                                     Differentiable::kNo};
-constexpr OperationRow kOnesLike = {"aten.ones_like.default",
-                                    "Ones of the extents of x.",
-                                    InferLike,
-                                    nullptr,
-                                    {},
-                                    nullptr,
-                                    Differentiable::kNo};
+    .name = "aten.tril.default",
+    .doc = "x, with zeros above the diagonal of its last axes.",
+    .infer = InferTril,
+    .gradient = GradientOfTril};
+constexpr OperationRow kZerosLike = {.name = "aten.zeros_like.default",
+                                     .doc = "Zeros of the extents of x.",
+                                     .infer = InferLike,
+                                     .differentiable = Differentiable::kNo};
+constexpr OperationRow kOnesLike = {.name = "aten.ones_like.default",
+                                    .doc = "Ones of the extents of x.",
+                                    .infer = InferLike,
+                                    .differentiable = Differentiable::kNo};
 constexpr OperationRow kNewEmptyStrided = {
-    "aten.new_empty_strided.default",
-    "A tensor of these extents and strides where x lives, not filled.",
-    InferNewStrided,
-    nullptr,
-    {},
-    nullptr,
-    Differentiable::kNo};
+    .name = "aten.new_empty_strided.default",
+    .doc = "A tensor of these extents and strides where x lives, not filled.",
+    .infer = InferNewStrided,
+    .differentiable = Differentiable::kNo};
 constexpr OperationRow kEmptyLike = {
-    "aten.empty_like.default",
-    "A tensor of the extents of x, not filled.",
-    InferLike,
-    nullptr,
-    {},
-    nullptr,
-    Differentiable::kNo};
+    .name = "aten.empty_like.default",
+    .doc = "A tensor of the extents of x, not filled.",
+    .infer = InferLike,
+    .differentiable = Differentiable::kNo};
 constexpr OperationRow kFullLike = {
-    "aten.full_like.default",
-    "A number at every element of the extents of x.",
-    InferLike,
-    nullptr,
-    {},
-    nullptr,
-    Differentiable::kNo};
-constexpr OperationRow kLiftFresh = {"aten.lift_fresh.default",
-                                     "Python's own numbers as a tensor.",
-                                     InferLike,
-                                     nullptr,
-                                     {},
-                                     nullptr,
-                                     Differentiable::kNo};
-constexpr OperationRow kScalarTensor = {"aten.scalar_tensor.default",
-                                        "One number: [].",
-                                        InferCreation,
-                                        nullptr,
-                                        {},
-                                        nullptr,
-                                        Differentiable::kNo};
+    .name = "aten.full_like.default",
+    .doc = "A number at every element of the extents of x.",
+    .infer = InferLike,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kLiftFresh = {.name = "aten.lift_fresh.default",
+                                     .doc = "Python's own numbers as a tensor.",
+                                     .infer = InferLike,
+                                     .differentiable = Differentiable::kNo};
+constexpr OperationRow kScalarTensor = {.name = "aten.scalar_tensor.default",
+                                        .doc = "One number: [].",
+                                        .infer = InferCreation,
+                                        .differentiable = Differentiable::kNo};
 constexpr OperationRow kLocalScalar = {
-    "aten._local_scalar_dense.default",
-    "One element read by Python; gives no tensor.",
-    InferNothing,
-    nullptr,
-    {},
-    nullptr,
-    Differentiable::kNo};
+    .name = "aten._local_scalar_dense.default",
+    .doc = "One element read by Python; gives no tensor.",
+    .infer = InferNothing,
+    .differentiable = Differentiable::kNo};
 
 constexpr std::array kRows = {
     &kArange,   &kZeros,     &kScalarTensor, &kLocalScalar, &kEmpty,

@@ -82,141 +82,146 @@ constexpr Save kSavesQuotient[] = {{.input = 1}, {.input = 0, .when = 1U << 1}};
 constexpr Save kSavesBoth[] = {{.input = 1}, {.input = 0}};
 constexpr Save kSavesMask[] = {{.input = 1}};
 
-constexpr OperationRow kAdd = {"aten.add.Tensor",
-                               "x + y; y is a tensor or a number.",
-                               InferMaybeScalar,
-                               nullptr,
-                               {},
-                               GradientOfAdd};
-constexpr OperationRow kSub = {"aten.sub.Tensor",
-                               "x - y; y is a tensor or a number.",
-                               InferMaybeScalar,
-                               nullptr,
-                               {},
-                               GradientOfSub};
-constexpr OperationRow kMul = {
-    "aten.mul.Tensor", "x y; y is a tensor or a number.",
-    InferMaybeScalar,  nullptr,
-    kSavesFactors,     GradientOfMul};
-constexpr OperationRow kMulNumber = {
-    "aten.mul.Scalar",  "x y; y is a number.", InferUnary, nullptr, {},
-    GradientOfMulNumber};
-constexpr OperationRow kNeg = {
-    "aten.neg.default", "-x.", InferUnary, nullptr, {}, GradientOfNeg};
-constexpr OperationRow kPow = {"aten.pow.Tensor_Scalar",
-                               "x to the power of a number.",
-                               InferUnary,
-                               nullptr,
-                               kSavesInput,
-                               GradientOfPow};
-constexpr OperationRow kRsqrt = {"aten.rsqrt.default", "1 / sqrt(x).",
-                                 InferUnary,           nullptr,
-                                 kSavesResult,         GradientOfRsqrt};
-constexpr OperationRow kCos = {"aten.cos.default", "cos(x).",
-                               InferUnary,         nullptr,
-                               kSavesInput,        GradientOfCos};
-constexpr OperationRow kSin = {"aten.sin.default", "sin(x).",
-                               InferUnary,         nullptr,
-                               kSavesInput,        GradientOfSin};
-constexpr OperationRow kSilu = {"aten.silu.default", "x sigmoid(x).",
-                                InferUnary,          nullptr,
-                                kSavesInput,         GradientOfSilu};
-constexpr OperationRow kToCopy = {
-    "aten._to_copy.default", "x in another dtype.", InferToCopy, nullptr, {},
-    GradientOfToCopy};
-constexpr OperationRow kEq = {
-    "aten.eq.Scalar", "Whether x equals a number.", InferCompare, nullptr, {},
-    nullptr,          Differentiable::kNo};
-constexpr OperationRow kNe = {"aten.ne.Scalar",
-                              "Whether x differs from a number.",
-                              InferCompare,
-                              nullptr,
-                              {},
-                              nullptr,
-                              Differentiable::kNo};
-constexpr OperationRow kLe = {
-    "aten.le.Tensor", "Whether x is at most y.", InferCompare, nullptr, {},
-    nullptr,          Differentiable::kNo};
-constexpr OperationRow kDiv = {
-    "aten.div.Tensor", "x / y; y is a tensor or a number.",
-    InferMaybeScalar,  nullptr,
-    kSavesQuotient,    GradientOfDiv};
-constexpr OperationRow kDivNumber = {
-    "aten.div.Scalar",  "x / y; y is a number.", InferUnary, nullptr, {},
-    GradientOfDivNumber};
-constexpr OperationRow kExp = {"aten.exp.default", "e to the power of x.",
-                               InferUnary,         nullptr,
-                               kSavesResult,       GradientOfExp};
-constexpr OperationRow kEqTensor = {
-    "aten.eq.Tensor", "Whether x equals y.", InferCompare, nullptr, {},
-    nullptr,          Differentiable::kNo};
-constexpr OperationRow kLt = {
-    "aten.lt.Tensor", "Whether x is below y.", InferCompare, nullptr, {},
-    nullptr,          Differentiable::kNo};
-constexpr OperationRow kMaskedFill = {"aten.masked_fill.Scalar",
-                                      "A number where a mask is true, else x.",
-                                      InferUnary,
-                                      nullptr,
-                                      kSavesMask,
-                                      GradientOfMaskedFill};
-constexpr OperationRow kFloorDivide = {"aten.floor_divide.default",
-                                       "x / y, rounded down; y is a number.",
-                                       InferUnary,
-                                       nullptr,
-                                       {},
-                                       nullptr,
-                                       Differentiable::kNo};
-constexpr OperationRow kGt = {
-    "aten.gt.Tensor", "Whether x is above y.", InferCompare, nullptr, {},
-    nullptr,          Differentiable::kNo};
-constexpr OperationRow kBitwiseAnd = {"aten.bitwise_and.Tensor",
-                                      "x and y, bit by bit.",
-                                      InferBinary,
-                                      nullptr,
-                                      {},
-                                      nullptr,
-                                      Differentiable::kNo};
-constexpr OperationRow kAbs = {"aten.abs.default", "The absolute value.",
-                               InferUnary};
-constexpr OperationRow kLog = {"aten.log.default", "The natural logarithm.",
-                               InferUnary,         nullptr,
-                               kSavesInput,        GradientOfLog};
-constexpr OperationRow kMinimum = {"aten.minimum.default",
-                                   "The smaller of x and y.",
-                                   InferBinary,
-                                   nullptr,
-                                   kSavesBoth,
-                                   GradientOfMinimum};
-constexpr OperationRow kClampTensor = {"aten.clamp.Tensor",
-                                       "x between two tensors.", InferUnary};
-constexpr OperationRow kLtScalar = {"aten.lt.Scalar",
-                                    "Whether x is below a number.",
-                                    InferCompare,
-                                    nullptr,
-                                    {},
-                                    nullptr,
-                                    Differentiable::kNo};
-constexpr OperationRow kGtScalar = {"aten.gt.Scalar",
-                                    "Whether x is above a number.",
-                                    InferCompare,
-                                    nullptr,
-                                    {},
-                                    nullptr,
-                                    Differentiable::kNo};
-constexpr OperationRow kGe = {
-    "aten.ge.Tensor", "Whether x is at least y.", InferCompare, nullptr, {},
-    nullptr,          Differentiable::kNo};
-constexpr OperationRow kIsInf = {"aten.isinf.default",
-                                 "Whether x is infinite.",
-                                 InferCompare,
-                                 nullptr,
-                                 {},
-                                 nullptr,
-                                 Differentiable::kNo};
-constexpr OperationRow kWhere = {
-    "aten.where.self", "x where the condition holds, else y.",
-    InferWhere,        nullptr,
-    kSavesInput,       GradientOfWhere};
+constexpr OperationRow kAdd = {.name = "aten.add.Tensor",
+                               .doc = "x + y; y is a tensor or a number.",
+                               .infer = InferMaybeScalar,
+                               .gradient = GradientOfAdd};
+constexpr OperationRow kSub = {.name = "aten.sub.Tensor",
+                               .doc = "x - y; y is a tensor or a number.",
+                               .infer = InferMaybeScalar,
+                               .gradient = GradientOfSub};
+constexpr OperationRow kMul = {.name = "aten.mul.Tensor",
+                               .doc = "x y; y is a tensor or a number.",
+                               .infer = InferMaybeScalar,
+                               .saves = kSavesFactors,
+                               .gradient = GradientOfMul};
+constexpr OperationRow kMulNumber = {.name = "aten.mul.Scalar",
+                                     .doc = "x y; y is a number.",
+                                     .infer = InferUnary,
+                                     .gradient = GradientOfMulNumber};
+constexpr OperationRow kNeg = {.name = "aten.neg.default",
+                               .doc = "-x.",
+                               .infer = InferUnary,
+                               .gradient = GradientOfNeg};
+constexpr OperationRow kPow = {.name = "aten.pow.Tensor_Scalar",
+                               .doc = "x to the power of a number.",
+                               .infer = InferUnary,
+                               .saves = kSavesInput,
+                               .gradient = GradientOfPow};
+constexpr OperationRow kRsqrt = {.name = "aten.rsqrt.default",
+                                 .doc = "1 / sqrt(x).",
+                                 .infer = InferUnary,
+                                 .saves = kSavesResult,
+                                 .gradient = GradientOfRsqrt};
+constexpr OperationRow kCos = {.name = "aten.cos.default",
+                               .doc = "cos(x).",
+                               .infer = InferUnary,
+                               .saves = kSavesInput,
+                               .gradient = GradientOfCos};
+constexpr OperationRow kSin = {.name = "aten.sin.default",
+                               .doc = "sin(x).",
+                               .infer = InferUnary,
+                               .saves = kSavesInput,
+                               .gradient = GradientOfSin};
+constexpr OperationRow kSilu = {.name = "aten.silu.default",
+                                .doc = "x sigmoid(x).",
+                                .infer = InferUnary,
+                                .saves = kSavesInput,
+                                .gradient = GradientOfSilu};
+constexpr OperationRow kToCopy = {.name = "aten._to_copy.default",
+                                  .doc = "x in another dtype.",
+                                  .infer = InferToCopy,
+                                  .gradient = GradientOfToCopy};
+constexpr OperationRow kEq = {.name = "aten.eq.Scalar",
+                              .doc = "Whether x equals a number.",
+                              .infer = InferCompare,
+                              .differentiable = Differentiable::kNo};
+constexpr OperationRow kNe = {.name = "aten.ne.Scalar",
+                              .doc = "Whether x differs from a number.",
+                              .infer = InferCompare,
+                              .differentiable = Differentiable::kNo};
+constexpr OperationRow kLe = {.name = "aten.le.Tensor",
+                              .doc = "Whether x is at most y.",
+                              .infer = InferCompare,
+                              .differentiable = Differentiable::kNo};
+constexpr OperationRow kDiv = {.name = "aten.div.Tensor",
+                               .doc = "x / y; y is a tensor or a number.",
+                               .infer = InferMaybeScalar,
+                               .saves = kSavesQuotient,
+                               .gradient = GradientOfDiv};
+constexpr OperationRow kDivNumber = {.name = "aten.div.Scalar",
+                                     .doc = "x / y; y is a number.",
+                                     .infer = InferUnary,
+                                     .gradient = GradientOfDivNumber};
+constexpr OperationRow kExp = {.name = "aten.exp.default",
+                               .doc = "e to the power of x.",
+                               .infer = InferUnary,
+                               .saves = kSavesResult,
+                               .gradient = GradientOfExp};
+constexpr OperationRow kEqTensor = {.name = "aten.eq.Tensor",
+                                    .doc = "Whether x equals y.",
+                                    .infer = InferCompare,
+                                    .differentiable = Differentiable::kNo};
+constexpr OperationRow kLt = {.name = "aten.lt.Tensor",
+                              .doc = "Whether x is below y.",
+                              .infer = InferCompare,
+                              .differentiable = Differentiable::kNo};
+constexpr OperationRow kMaskedFill = {
+    .name = "aten.masked_fill.Scalar",
+    .doc = "A number where a mask is true, else x.",
+    .infer = InferUnary,
+    .saves = kSavesMask,
+    .gradient = GradientOfMaskedFill};
+constexpr OperationRow kFloorDivide = {
+    .name = "aten.floor_divide.default",
+    .doc = "x / y, rounded down; y is a number.",
+    .infer = InferUnary,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kGt = {.name = "aten.gt.Tensor",
+                              .doc = "Whether x is above y.",
+                              .infer = InferCompare,
+                              .differentiable = Differentiable::kNo};
+constexpr OperationRow kBitwiseAnd = {.name = "aten.bitwise_and.Tensor",
+                                      .doc = "x and y, bit by bit.",
+                                      .infer = InferBinary,
+                                      .differentiable = Differentiable::kNo};
+constexpr OperationRow kAbs = {.name = "aten.abs.default",
+                               .doc = "The absolute value.",
+                               .infer = InferUnary};
+constexpr OperationRow kLog = {.name = "aten.log.default",
+                               .doc = "The natural logarithm.",
+                               .infer = InferUnary,
+                               .saves = kSavesInput,
+                               .gradient = GradientOfLog};
+constexpr OperationRow kMinimum = {.name = "aten.minimum.default",
+                                   .doc = "The smaller of x and y.",
+                                   .infer = InferBinary,
+                                   .saves = kSavesBoth,
+                                   .gradient = GradientOfMinimum};
+constexpr OperationRow kClampTensor = {.name = "aten.clamp.Tensor",
+                                       .doc = "x between two tensors.",
+                                       .infer = InferUnary};
+constexpr OperationRow kLtScalar = {.name = "aten.lt.Scalar",
+                                    .doc = "Whether x is below a number.",
+                                    .infer = InferCompare,
+                                    .differentiable = Differentiable::kNo};
+constexpr OperationRow kGtScalar = {.name = "aten.gt.Scalar",
+                                    .doc = "Whether x is above a number.",
+                                    .infer = InferCompare,
+                                    .differentiable = Differentiable::kNo};
+constexpr OperationRow kGe = {.name = "aten.ge.Tensor",
+                              .doc = "Whether x is at least y.",
+                              .infer = InferCompare,
+                              .differentiable = Differentiable::kNo};
+constexpr OperationRow kIsInf = {.name = "aten.isinf.default",
+                                 .doc = "Whether x is infinite.",
+                                 .infer = InferCompare,
+                                 .differentiable = Differentiable::kNo};
+constexpr OperationRow kWhere = {.name = "aten.where.self",
+                                 .doc = "x where the condition holds, else y.",
+                                 .infer = InferWhere,
+                                 .saves = kSavesInput,
+                                 .gradient = GradientOfWhere};
 
 constexpr std::array kRows = {
     &kAdd,        &kSub,       &kMul,       &kNeg,         &kPow,

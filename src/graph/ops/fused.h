@@ -7,6 +7,7 @@
 #define FORETELL_GRAPH_OPS_FUSED_H_
 
 #include <span>
+#include <vector>
 
 #include "graph/builder.h"
 #include "graph/operation_row.h"
@@ -20,6 +21,12 @@ Tensor NativeDropout(Tensor x, double probability);
 // x [..., width] normalised over its last axis; mean and reciprocal deviation
 // are [..., 1] float32.
 Tensor NativeLayerNorm(Tensor x, Tensor weight, Tensor bias, double epsilon);
+// What their backward gives: that of x; those of x, weight and bias, as far as
+// `wanted` (ones and zeros) asks for them. `inputs` are the gradient, x, mean,
+// deviation, and weight and bias where there are any.
+Tensor NativeDropoutBackward(Tensor grad, Tensor mask, double scale);
+std::vector<Tensor> NativeLayerNormBackward(std::span<const Tensor> inputs,
+                                            const Shape& wanted);
 
 }  // namespace foretell
 

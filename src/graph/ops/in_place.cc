@@ -43,51 +43,49 @@ constexpr Save kSavesQuotient[] = {
     {.input = 1}, {.input = 0, .when = 1U << 1, .copied = true}};
 constexpr Save kSavesMask[] = {{.input = 1}};
 
-constexpr OperationRow kAdd = {
-    "aten.add_.Tensor", "x += y.", InferInPlace, nullptr, {}, GradientOfAdd};
-constexpr OperationRow kDiv = {"aten.div_.Tensor", "x /= y.",
-                               InferInPlace,       nullptr,
-                               kSavesQuotient,     GradientOfDiv};
+constexpr OperationRow kAdd = {.name = "aten.add_.Tensor",
+                               .doc = "x += y.",
+                               .infer = InferInPlace,
+                               .gradient = GradientOfAdd};
+constexpr OperationRow kDiv = {.name = "aten.div_.Tensor",
+                               .doc = "x /= y.",
+                               .infer = InferInPlace,
+                               .saves = kSavesQuotient,
+                               .gradient = GradientOfDiv};
 constexpr OperationRow kIndexPut = {
-    "aten.index_put_.default",
-    "Values written at whole numbers along the first axis.", InferIndexPut};
-constexpr OperationRow kMul = {"aten.mul_.Tensor", "x *= y.",
-                               InferInPlace,       nullptr,
-                               kSavesFactors,      GradientOfMul};
-constexpr OperationRow kUniform = {"aten.uniform_.default",
-                                   "Random numbers written over all elements.",
-                                   InferInPlace,
-                                   nullptr,
-                                   {},
-                                   GradientOfOverwritten};
-constexpr OperationRow kCopy = {"aten.copy_.default",
-                                "y written over the elements of x.",
-                                InferInPlace,
-                                nullptr,
-                                {},
-                                GradientOfCopyInto};
-constexpr OperationRow kFill = {"aten.fill_.Scalar",
-                                "A number written over all elements.",
-                                InferInPlace,
-                                nullptr,
-                                {},
-                                GradientOfOverwritten};
+    .name = "aten.index_put_.default",
+    .doc = "Values written at whole numbers along the first axis.",
+    .infer = InferIndexPut};
+constexpr OperationRow kMul = {.name = "aten.mul_.Tensor",
+                               .doc = "x *= y.",
+                               .infer = InferInPlace,
+                               .saves = kSavesFactors,
+                               .gradient = GradientOfMul};
+constexpr OperationRow kUniform = {
+    .name = "aten.uniform_.default",
+    .doc = "Random numbers written over all elements.",
+    .infer = InferInPlace,
+    .gradient = GradientOfOverwritten};
+constexpr OperationRow kCopy = {.name = "aten.copy_.default",
+                                .doc = "y written over the elements of x.",
+                                .infer = InferInPlace,
+                                .gradient = GradientOfCopyInto};
+constexpr OperationRow kFill = {.name = "aten.fill_.Scalar",
+                                .doc = "A number written over all elements.",
+                                .infer = InferInPlace,
+                                .gradient = GradientOfOverwritten};
 constexpr OperationRow kMaskedFill = {
-    "aten.masked_fill_.Scalar",
-    "A number written where a mask of the same extents is true.",
-    InferInPlace,
-    nullptr,
-    kSavesMask,
-    GradientOfMaskedFill};
+    .name = "aten.masked_fill_.Scalar",
+    .doc = "A number written where a mask of the same extents is true.",
+    .infer = InferInPlace,
+    .saves = kSavesMask,
+    .gradient = GradientOfMaskedFill};
 
 constexpr OperationRow kLogicalAnd = {
-    "aten.logical_and_.default",
-    "x and y, as truth values, written over x.",
-    InferInPlace,
-    nullptr,
-    {},
-    nullptr,
-    Differentiable::kNo};
+    .name = "aten.logical_and_.default",
+    .doc = "x and y, as truth values, written over x.",
+    .infer = InferInPlace,
+    .differentiable = Differentiable::kNo};
 
 constexpr std::array kRows = {&kLogicalAnd, &kAdd,        &kCopy,
                               &kFill,       &kMaskedFill, &kDiv,

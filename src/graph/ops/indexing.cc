@@ -1,9 +1,11 @@
 #include "graph/ops/indexing.h"
 
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "base/checked.h"
+#include "graph/ops/indexing_gradient.h"
 #include "graph/strides.h"
 
 namespace foretell {
@@ -52,12 +54,55 @@ std::string InferCat(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+// Attribute 0 holds what is added before and after, the last axis first.
 std::string InferPad(const OperationArguments& args, Outputs& outputs) {
   const Value& x = args.input(0);
-  if (x.shape.rank() == 0) return "padding of a scalar";
+  const Shape& pads = args.Sizes(0);
+  if (pads.rank() % 2 != 0 || pads.rank() / 2 > x.shape.rank()) {
+    return "padding of " + x.shape.ToString() + " by " + pads.ToString();
+  }
   Shape shape = x.shape;
-  shape.Set(-1, shape[-1] + args.Sizes(0)[0] + args.Sizes(0)[1]);
-  outputs.push_back({shape, ContiguousStrides(shape), x.dtype, -1});
+  bool only_cuts = true;
+  for (int i = 0; i < pads.rank(); i += 2) {
+    const int axis = -1 - i / 2;
+    shape.Set(axis, shape[axis] + pads[i] + pads[i + 1]);
+    if (shape[axis] < 0) {
+      return "padding of " + x.shape.ToString() + " by " + pads.ToString();
+    }
+    only_cuts = only_cuts && pads[i] <= 0 && pads[i + 1] <= 0;
+  }
+  // What only cuts is a clone of a part.
+  Value part = x;
+  part.shape = shape;
+  const Value* const inputs[] = {&part};
+  outputs.push_back(
+      {shape,
+       only_cuts ? ElementwiseStrides(inputs, shape) : ContiguousStrides(shape),
+       x.dtype, -1});
+  return "";
+}
+
+// A copy in the layout of input 0.
+std::string InferCopy(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const Value* const inputs[] = {&x};
+  outputs.push_back(
+      {x.shape, ElementwiseStrides(inputs, x.shape), x.dtype, -1});
+  return "";
+}
+
+std::string InferScatterAdd(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  outputs.push_back({x.shape, ContiguousStrides(x.shape), x.dtype, -1});
+  return "";
+}
+
+std::string InferEmbeddingBackward(const OperationArguments& args,
+                                   Outputs& outputs) {
+  const Value& grad = args.input(0);
+  if (grad.shape.rank() == 0) return "no rows in a scalar";
+  const Shape shape = {args.Integer(0), grad.shape[-1]};
+  outputs.push_back({shape, ContiguousStrides(shape), grad.dtype, -1});
   return "";
 }
 
@@ -116,32 +161,64 @@ std::string InferScatter(const OperationArguments& args, Outputs& outputs) {
 }
 
 constexpr OperationRow kScatter = {
-    "aten.scatter.src",
-    "A copy of x with elements of y written along an axis by an index.",
-    InferScatter,
-    nullptr,
-    {},
-    nullptr,
-    Differentiable::kNo};
-constexpr OperationRow kIndex = {
-    "aten.index.Tensor",
-    "x at whole numbers, one tensor of them for each of some axes in a row.",
-    InferIndex};
-constexpr OperationRow kGather = {
-    "aten.gather.default",
-    "Elements along an axis by an index of the same rank: its extents.",
-    InferGather};
-constexpr OperationRow kEmbedding = {
-    "aten.embedding.default",
-    "Rows of a table [rows, width] by indices [...]: [..., width].",
-    InferEmbedding};
-constexpr OperationRow kCat = {"aten.cat.default",
-                               "Tensors joined along an axis.", InferCat};
-constexpr OperationRow kPad = {"aten.constant_pad_nd.default",
-                               "The last axis grown by a constant.", InferPad};
+    .name = "aten.scatter.src",
+    .doc = "A copy of x with elements of y written along an axis by an index.",
+    .infer = InferScatter,
+    .differentiable = Differentiable::kNo};
+constexpr Save kSavesIndices[] = {{.input = 1, .rest = true}};
+// gather_backward is handed x itself, though it reads its sizes only.
+constexpr Save kSavesGather[] = {{.input = 0}, {.input = 1}};
 
-constexpr std::array kRows = {&kScatter, &kEmbedding, &kCat,
-                              &kPad,     &kGather,    &kIndex};
+constexpr OperationRow kIndex = {.name = "aten.index.Tensor",
+                                 .doc =
+                                     "x at whole numbers, one tensor of them "
+                                     "for each of some axes in a row.",
+                                 .infer = InferIndex,
+                                 .saves = kSavesIndices,
+                                 .gradient = GradientOfIndex};
+constexpr OperationRow kGather = {
+    .name = "aten.gather.default",
+    .doc = "Elements along an axis by an index of the same rank: its extents.",
+    .infer = InferGather,
+    .saves = kSavesGather,
+    .gradient = GradientOfGather};
+constexpr OperationRow kEmbedding = {
+    .name = "aten.embedding.default",
+    .doc = "Rows of a table [rows, width] by indices [...]: [..., width].",
+    .infer = InferEmbedding,
+    .saves = kSavesIndices,
+    .gradient = GradientOfEmbedding};
+constexpr OperationRow kCat = {.name = "aten.cat.default",
+                               .doc = "Tensors joined along an axis.",
+                               .infer = InferCat,
+                               .gradient = GradientOfCat};
+constexpr OperationRow kPad = {.name = "aten.constant_pad_nd.default",
+                               .doc = "Axes grown by a constant, or cut.",
+                               .infer = InferPad,
+                               .gradient = GradientOfPad};
+constexpr OperationRow kFlip = {.name = "aten.flip.default",
+                                .doc = "A copy, an axis in the reverse order.",
+                                .infer = InferCopy,
+                                .gradient = GradientOfFlip};
+constexpr OperationRow kScatterAdd = {
+    .name = "aten.scatter_add.default",
+    .doc = "A copy of x with values added along an axis by an index.",
+    .infer = InferScatterAdd,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kIndexPut = {
+    .name = "aten.index_put.default",
+    .doc = "A copy of x with values added at whole numbers.",
+    .infer = InferCopy,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kEmbeddingBackward = {
+    .name = "aten.embedding_dense_backward.default",
+    .doc = "The gradient of a table: rows summed by their index.",
+    .infer = InferEmbeddingBackward,
+    .differentiable = Differentiable::kNo};
+
+constexpr std::array kRows = {
+    &kScatter, &kEmbedding, &kCat,        &kPad,      &kGather,
+    &kIndex,   &kFlip,      &kScatterAdd, &kIndexPut, &kEmbeddingBackward};
 
 }  // namespace
 
@@ -177,7 +254,36 @@ Tensor Cat(std::span<const Tensor> parts, int axis) {
 }
 
 Tensor ConstantPad(Tensor x, int64_t before, int64_t after, double value) {
-  return x.builder().Emit(kPad, {std::move(x)}, {Shape{before, after}, value});
+  return ConstantPad(std::move(x), {before, after}, value);
+}
+
+Tensor ConstantPad(Tensor x, const Shape& pads, double value) {
+  return x.builder().Emit(kPad, {std::move(x)}, {pads, value});
+}
+
+Tensor Flip(Tensor x, int axis) {
+  return x.builder().Emit(kFlip, {std::move(x)}, {Shape{axis}});
+}
+
+Tensor ScatterAdd(Tensor target, int axis, Tensor index, Tensor values) {
+  return target.builder().Emit(
+      kScatterAdd, {std::move(target), std::move(index), std::move(values)},
+      {int64_t{axis}});
+}
+
+Tensor IndexAdd(Tensor target, std::span<const Tensor> indices, int first_axis,
+                Tensor values) {
+  std::vector<Tensor> inputs;
+  inputs.push_back(std::move(target));
+  inputs.insert(inputs.end(), indices.begin(), indices.end());
+  inputs.push_back(std::move(values));
+  const Attribute attributes[] = {int64_t{first_axis}, true};
+  return inputs[0].builder().EmitMany(kIndexPut, inputs, attributes)[0];
+}
+
+Tensor EmbeddingBackward(Tensor grad, Tensor indices, int64_t rows) {
+  return grad.builder().Emit(kEmbeddingBackward,
+                             {std::move(grad), std::move(indices)}, {rows});
 }
 
 }  // namespace foretell

@@ -26,6 +26,16 @@ Tensor Index(Tensor x, std::span<const Tensor> indices, int first_axis = 0);
 Tensor Cat(std::span<const Tensor> parts, int axis);
 // Pads the last axis by `before` and `after` elements.
 Tensor ConstantPad(Tensor x, int64_t before, int64_t after, double value);
+// `pads` holds such pairs, the last axis first; negative ones cut.
+Tensor ConstantPad(Tensor x, const Shape& pads, double value);
+Tensor Flip(Tensor x, int axis);  // a copy in the reverse order
+// A copy of `target` with `values` added along `axis` at `index`.
+Tensor ScatterAdd(Tensor target, int axis, Tensor index, Tensor values);
+// A copy of `target` with `values` added where Index() would read.
+Tensor IndexAdd(Tensor target, std::span<const Tensor> indices, int first_axis,
+                Tensor values);
+// grad [..., width] summed by `indices` [...] -> [rows, width]
+Tensor EmbeddingBackward(Tensor grad, Tensor indices, int64_t rows);
 
 }  // namespace foretell
 

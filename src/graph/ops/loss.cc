@@ -3,6 +3,9 @@
 #include <array>
 #include <utility>
 
+#include "graph/ops/loss_gradient.h"
+#include "graph/strides.h"
+
 namespace foretell {
 namespace {
 
@@ -31,15 +34,53 @@ std::string InferMseLoss(const OperationArguments& args,
   return "";
 }
 
-constexpr OperationRow kMseLoss = {
-    "aten.mse_loss.default", "The mean squared difference from targets: [].",
-    InferMseLoss};
-constexpr OperationRow kNllLoss = {
-    "aten.nll_loss_forward.default",
-    "The mean negative log-likelihood over targets [n]: [], and the weight.",
-    InferNllLoss};
+std::string InferMseLossBackward(const OperationArguments& args,
+                                 std::vector<OperationOutput>& outputs) {
+  const Value* const inputs[] = {&args.input(1), &args.input(2)};
+  const Value& x = args.input(1);
+  outputs.push_back(
+      {x.shape, ElementwiseStrides(inputs, x.shape), x.dtype, -1});
+  return "";
+}
 
-constexpr std::array kRows = {&kNllLoss, &kMseLoss};
+std::string InferNllLossBackward(const OperationArguments& args,
+                                 std::vector<OperationOutput>& outputs) {
+  const Value& x = args.input(1);
+  outputs.push_back({x.shape, ContiguousStrides(x.shape), x.dtype, -1});
+  return "";
+}
+
+constexpr Save kSavesBoth[] = {{.input = 0}, {.input = 1}};
+// The second output is what the mean was divided by.
+constexpr Save kSavesNll[] = {{.input = 0}, {.input = 1}, {.output = 1}};
+
+constexpr OperationRow kMseLoss = {
+    .name = "aten.mse_loss.default",
+    .doc = "The mean squared difference from targets: [].",
+    .infer = InferMseLoss,
+    .saves = kSavesBoth,
+    .gradient = GradientOfMseLoss};
+constexpr OperationRow kMseLossBackward = {
+    .name = "aten.mse_loss_backward.default",
+    .doc = "The gradient of the mean squared difference: that of x.",
+    .infer = InferMseLossBackward,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kNllLoss = {.name = "aten.nll_loss_forward.default",
+                                   .doc =
+                                       "The mean negative log-likelihood over "
+                                       "targets [n]: [], and the weight.",
+                                   .infer = InferNllLoss,
+                                   .saves = kSavesNll,
+                                   .gradient = GradientOfNllLoss,
+                                   .differentiable_outputs = 1};
+constexpr OperationRow kNllLossBackward = {
+    .name = "aten.nll_loss_backward.default",
+    .doc = "The gradient of the negative log-likelihood: [n, classes].",
+    .infer = InferNllLossBackward,
+    .differentiable = Differentiable::kNo};
+
+constexpr std::array kRows = {&kNllLoss, &kMseLoss, &kNllLossBackward,
+                              &kMseLossBackward};
 
 }  // namespace
 
@@ -53,6 +94,20 @@ Tensor NllLoss(Tensor log_probabilities, Tensor targets, int64_t ignored) {
   return log_probabilities.builder().Emit(
       kNllLoss, {std::move(log_probabilities), std::move(targets)},
       {int64_t{1}, ignored});
+}
+
+Tensor MseLossBackward(Tensor grad, Tensor x, Tensor targets) {
+  return grad.builder().Emit(
+      kMseLossBackward, {std::move(grad), std::move(x), std::move(targets)},
+      {int64_t{1}});
+}
+
+Tensor NllLossBackward(Tensor grad, Tensor log_probabilities, Tensor targets,
+                       Tensor weight) {
+  return grad.builder().Emit(kNllLossBackward,
+                             {std::move(grad), std::move(log_probabilities),
+                              std::move(targets), std::move(weight)},
+                             {int64_t{1}});
 }
 
 }  // namespace foretell

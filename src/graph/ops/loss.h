@@ -19,6 +19,10 @@ Tensor MseLoss(Tensor x, Tensor targets);
 // log_probabilities [n, classes], targets [n] -> [] ; the mean over targets
 // other than `ignored`.
 Tensor NllLoss(Tensor log_probabilities, Tensor targets, int64_t ignored);
+// What their backward gives, of the extents of `x`.
+Tensor MseLossBackward(Tensor grad, Tensor x, Tensor targets);
+Tensor NllLossBackward(Tensor grad, Tensor log_probabilities, Tensor targets,
+                       Tensor weight);
 
 }  // namespace foretell
 

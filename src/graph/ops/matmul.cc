@@ -62,31 +62,44 @@ std::string InferBmm(const OperationArguments& args, Outputs& outputs) {
   return Product(args, 0, 1, 3, outputs);
 }
 
+// Rows of either factor begin at a multiple of 16 bytes, or it is refused.
+std::string CheckAlignment(const Value& factor) {
+  const int rank = factor.shape.rank();
+  const int64_t row =
+      std::max(factor.strides[rank - 1], factor.strides[rank - 2]);
+  if (row * BytesOf(factor.dtype) % 16 == 0) return "";
+  return "rows of " + std::to_string(row) +
+         " elements are no multiple of 16 bytes";
+}
+
 // torch 2.15, aten/src/ATen/native/cuda/GroupedBlas.cpp: a row of the result
-// begins at a multiple of 16 bytes.
+// begins at a multiple of 16 bytes. Groups of rows meet a factor each; groups
+// of columns and of rows give a product each.
 std::string InferGroupedMm(const OperationArguments& args, Outputs& outputs) {
-  const Value& rows = args.input(0);
-  const Value& factors = args.input(1);
-  const Value& offsets = args.input(2);
-  if (rows.shape.rank() != 2 || factors.shape.rank() != 3 ||
-      rows.shape[1] != factors.shape[1] || rows.dtype != factors.dtype ||
-      !(offsets.shape == Shape{factors.shape[0]})) {
-    return Disagree(rows, factors);
+  const Value& a = args.input(0);
+  const Value& b = args.input(1);
+  const Shape& offsets = args.input(2).shape;
+  const bool is_each = b.shape.rank() == 3;
+  if (a.shape.rank() != 2 || (!is_each && b.shape.rank() != 2) ||
+      a.shape[1] != b.shape[-2] || a.dtype != b.dtype || offsets.rank() != 1 ||
+      (is_each && offsets[0] != b.shape[0])) {
+    return Disagree(a, b);
   }
-  // Rows of either factor begin at a multiple of 16 bytes, or it is refused.
-  for (const Value* factor : {&rows, &factors}) {
-    const int rank = factor->shape.rank();
-    const int64_t row =
-        std::max(factor->strides[rank - 1], factor->strides[rank - 2]);
-    if (row * BytesOf(factor->dtype) % 16 != 0) {
-      return "rows of " + std::to_string(row) +
-             " elements are no multiple of 16 bytes";
-    }
+  for (const Value* factor : {&a, &b}) {
+    const std::string reason = CheckAlignment(*factor);
+    if (!reason.empty()) return reason;
   }
-  const Shape shape = {rows.shape[0], factors.shape[2]};
-  const int64_t step = std::max<int64_t>(1, 16 / BytesOf(rows.dtype));
-  const int64_t padded = (shape[1] + step - 1) / step * step;
-  outputs.push_back({shape, {padded, 1}, rows.dtype, -1});
+  const Shape product = {a.shape[0], b.shape[-1]};
+  const int64_t step = std::max<int64_t>(1, 16 / BytesOf(a.dtype));
+  const int64_t padded = (product[1] + step - 1) / step * step;
+  if (is_each) {
+    outputs.push_back({product, {padded, 1}, a.dtype, -1});
+    return "";
+  }
+  const auto size = CheckedMul(product[0], padded);
+  if (!size) return "a product past 2^63 - 1";
+  outputs.push_back(
+      {{offsets[0], product[0], product[1]}, {*size, padded, 1}, a.dtype, -1});
   return "";
 }
 
@@ -108,6 +121,16 @@ std::optional<int64_t> FlopsOfAddmm(std::span<const Value> in,
   return ProductFlops(in[1], out[0]);
 }
 
+// Groups share the contracted extent, or the rows: never more than one pass.
+std::optional<int64_t> FlopsOfGroupedMm(std::span<const Value> in,
+                                        std::span<const Value>) {
+  const Shape& a = in[0].shape;
+  const auto elements = CheckedMul(a[0], a[1]);
+  const auto products =
+      elements ? CheckedMul(*elements, in[1].shape[-1]) : std::nullopt;
+  return products ? CheckedMul(*products, 2) : std::nullopt;
+}
+
 // Each factor for the gradient of the other.
 constexpr Save kSavesFactors[] = {{.input = 1, .when = 1U << 0},
                                   {.input = 0, .when = 1U << 1}};
@@ -116,28 +139,39 @@ constexpr Save kSavesLaterFactors[] = {{.input = 1, .when = 1U << 2},
 constexpr Save kSavesGroups[] = {
     {.input = 1, .when = 1U << 0}, {.input = 2}, {.input = 0, .when = 1U << 1}};
 
-constexpr OperationRow kMm = {"aten.mm.default", "[m, k] x [k, n] -> [m, n].",
-                              InferMm,           FlopsOfMm,
-                              kSavesFactors,     GradientOfMm};
+constexpr OperationRow kMm = {.name = "aten.mm.default",
+                              .doc = "[m, k] x [k, n] -> [m, n].",
+                              .infer = InferMm,
+                              .flops = FlopsOfMm,
+                              .saves = kSavesFactors,
+                              .gradient = GradientOfMm};
 constexpr OperationRow kAddmm = {
-    "aten.addmm.default", "A bias plus [m, k] x [k, n] -> [m, n].",
-    InferAddmm,           FlopsOfAddmm,
-    kSavesLaterFactors,   GradientOfAddmm};
+    .name = "aten.addmm.default",
+    .doc = "A bias plus [m, k] x [k, n] -> [m, n].",
+    .infer = InferAddmm,
+    .flops = FlopsOfAddmm,
+    .saves = kSavesLaterFactors,
+    .gradient = GradientOfAddmm};
 constexpr OperationRow kBaddbmm = {
-    "aten.baddbmm.default", "A tensor plus [b, m, k] x [b, k, n] -> [b, m, n].",
-    InferBaddbmm,           FlopsOfAddmm,
-    kSavesLaterFactors,     GradientOfBaddbmm};
+    .name = "aten.baddbmm.default",
+    .doc = "A tensor plus [b, m, k] x [b, k, n] -> [b, m, n].",
+    .infer = InferBaddbmm,
+    .flops = FlopsOfAddmm,
+    .saves = kSavesLaterFactors,
+    .gradient = GradientOfBaddbmm};
 constexpr OperationRow kGroupedMm = {
-    "aten._grouped_mm.default",
-    "Groups of rows [m, k], each times its own of [g, k, n] -> [m, n].",
-    InferGroupedMm,
-    FlopsOfMm,
-    kSavesGroups,
-    GradientOfGroupedMm};
-constexpr OperationRow kBmm = {
-    "aten.bmm.default", "[b, m, k] x [b, k, n] -> [b, m, n].",
-    InferBmm,           FlopsOfMm,
-    kSavesFactors,      GradientOfBmm};
+    .name = "aten._grouped_mm.default",
+    .doc = "Groups of rows [m, k], each times its own of [g, k, n] -> [m, n].",
+    .infer = InferGroupedMm,
+    .flops = FlopsOfGroupedMm,
+    .saves = kSavesGroups,
+    .gradient = GradientOfGroupedMm};
+constexpr OperationRow kBmm = {.name = "aten.bmm.default",
+                               .doc = "[b, m, k] x [b, k, n] -> [b, m, n].",
+                               .infer = InferBmm,
+                               .flops = FlopsOfMm,
+                               .saves = kSavesFactors,
+                               .gradient = GradientOfBmm};
 
 constexpr std::array kRows = {&kMm, &kAddmm, &kBmm, &kBaddbmm, &kGroupedMm};
 

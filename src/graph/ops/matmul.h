@@ -22,8 +22,9 @@ Tensor Addmm(Tensor bias, Tensor a, Tensor b);
 // bias [batch, m, n], plus the product of batches.
 Tensor Baddbmm(Tensor bias, Tensor a, Tensor b);
 // Rows [m, k] in consecutive groups, whose ends `offsets` [groups] holds, each
-// with its own factor of [groups, k, n] -> [m, n]. torch.utils.flop_counter
-// leaves it out; its FLOPs are those of the products that it stands for.
+// with its own factor of [groups, k, n] -> [m, n]; or [m, k] x [k, n] with k in
+// groups -> [groups, m, n]. torch.utils.flop_counter leaves it out; its FLOPs
+// are those of the products that it stands for.
 Tensor GroupedMm(Tensor rows, Tensor factors, Tensor offsets);
 // [batch, m, k] x [batch, k, n] -> [batch, m, n]
 Tensor Bmm(Tensor a, Tensor b);

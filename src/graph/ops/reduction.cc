@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "graph/ops/elementwise.h"
+#include "graph/ops/reduction_gradient.h"
 #include "graph/strides.h"
 
 namespace foretell {
@@ -73,9 +74,6 @@ std::string InferAll(const OperationArguments&, Outputs& outputs) {
   return "";
 }
 
-constexpr OperationRow kMean = {
-    "aten.mean.dim", "The mean over an axis, which goes or stays as 1.",
-    InferMean};
 std::string InferAllOf(const OperationArguments& args, Outputs& outputs) {
   outputs.push_back({{}, {}, args.input(0).dtype, -1});
   return "";
@@ -88,36 +86,102 @@ std::string InferWideSoftmax(const OperationArguments& args, Outputs& outputs) {
   return reason;
 }
 
-constexpr OperationRow kSumAll = {"aten.sum.default",
-                                  "The sum of all elements: [].", InferAllOf};
-constexpr OperationRow kMax = {"aten.max.default",
-                               "The largest of all elements: [].", InferAllOf};
-constexpr OperationRow kSum = {
-    "aten.sum.dim_IntList", "The sum over an axis, which goes or stays as 1.",
-    InferMean};
-constexpr OperationRow kSoftmax = {"aten._softmax.default",
-                                   "Softmax along an axis.", InferWideSoftmax,
-                                   nullptr, kSavesResult};
-constexpr OperationRow kSafeSoftmax = {
-    "aten._safe_softmax.default",
-    "Softmax along an axis; rows of minus infinity give zeros.", InferSoftmax,
-    nullptr, kSavesResult};
-constexpr OperationRow kLogSoftmax = {"aten._log_softmax.default",
-                                      "The logarithm of softmax along an axis.",
-                                      InferSoftmax, nullptr, kSavesResult};
-constexpr OperationRow kCumsum = {"aten.cumsum.default",
-                                  "Running sums along an axis.", InferCumsum};
-constexpr OperationRow kArgmax = {
-    "aten.argmax.default",
-    "The index of the largest along an axis, which goes.", InferArgmax};
-constexpr OperationRow kAny = {"aten.any.default",
-                               "Whether some element is true: [].", InferAll};
-constexpr OperationRow kAll = {"aten.all.default",
-                               "Whether every element is true: [].", InferAll};
+// Its backward divides the gradient among all elements that are the largest.
+constexpr Save kSavesMax[] = {{.input = 0}, {.output = 0}};
 
-constexpr std::array kRows = {&kMean,        &kSoftmax, &kLogSoftmax, &kCumsum,
-                              &kAll,         &kArgmax,  &kAny,        &kSum,
-                              &kSafeSoftmax, &kSumAll,  &kMax};
+// Row-major, whatever the layout of the gradient.
+std::string InferSoftmaxBackward(const OperationArguments& args,
+                                 Outputs& outputs) {
+  const Shape& shape = args.input(0).shape;
+  outputs.push_back({shape, ContiguousStrides(shape), args.Type(1), -1});
+  return "";
+}
+
+std::string InferLogSoftmaxBackward(const OperationArguments& args,
+                                    Outputs& outputs) {
+  const Value* const inputs[] = {&args.input(0), &args.input(1)};
+  const Shape& shape = args.input(0).shape;
+  outputs.push_back(
+      {shape, ElementwiseStrides(inputs, shape), args.Type(1), -1});
+  return "";
+}
+
+constexpr OperationRow kMean = {
+    .name = "aten.mean.dim",
+    .doc = "The mean over an axis, which goes or stays as 1.",
+    .infer = InferMean,
+    .gradient = GradientOfMean};
+constexpr OperationRow kSumAll = {.name = "aten.sum.default",
+                                  .doc = "The sum of all elements: [].",
+                                  .infer = InferAllOf,
+                                  .gradient = GradientOfSumAll};
+constexpr OperationRow kMax = {.name = "aten.max.default",
+                               .doc = "The largest of all elements: [].",
+                               .infer = InferAllOf,
+                               .saves = kSavesMax};
+constexpr OperationRow kSum = {
+    .name = "aten.sum.dim_IntList",
+    .doc = "The sum over an axis, which goes or stays as 1.",
+    .infer = InferMean,
+    .gradient = GradientOfSum};
+constexpr OperationRow kSoftmax = {.name = "aten._softmax.default",
+                                   .doc = "Softmax along an axis.",
+                                   .infer = InferWideSoftmax,
+                                   .saves = kSavesResult,
+                                   .gradient = GradientOfSoftmax};
+constexpr OperationRow kSafeSoftmax = {
+    .name = "aten._safe_softmax.default",
+    .doc = "Softmax along an axis; rows of minus infinity give zeros.",
+    .infer = InferSoftmax,
+    .saves = kSavesResult,
+    .gradient = GradientOfSoftmax};
+constexpr OperationRow kLogSoftmax = {
+    .name = "aten._log_softmax.default",
+    .doc = "The logarithm of softmax along an axis.",
+    .infer = InferSoftmax,
+    .saves = kSavesResult,
+    .gradient = GradientOfLogSoftmax};
+constexpr OperationRow kSoftmaxBackward = {
+    .name = "aten._softmax_backward_data.default",
+    .doc = "The gradient of softmax from that of its result, and the result.",
+    .infer = InferSoftmaxBackward,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kLogSoftmaxBackward = {
+    .name = "aten._log_softmax_backward_data.default",
+    .doc = "The gradient of the logarithm of softmax, from its result.",
+    .infer = InferLogSoftmaxBackward,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kCumsum = {.name = "aten.cumsum.default",
+                                  .doc = "Running sums along an axis.",
+                                  .infer = InferCumsum,
+                                  .gradient = GradientOfCumsum};
+constexpr OperationRow kArgmax = {
+    .name = "aten.argmax.default",
+    .doc = "The index of the largest along an axis, which goes.",
+    .infer = InferArgmax,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kAny = {.name = "aten.any.default",
+                               .doc = "Whether some element is true: [].",
+                               .infer = InferAll,
+                               .differentiable = Differentiable::kNo};
+constexpr OperationRow kAll = {.name = "aten.all.default",
+                               .doc = "Whether every element is true: [].",
+                               .infer = InferAll,
+                               .differentiable = Differentiable::kNo};
+
+constexpr std::array kRows = {&kMean,
+                              &kSoftmax,
+                              &kLogSoftmax,
+                              &kCumsum,
+                              &kAll,
+                              &kArgmax,
+                              &kAny,
+                              &kSum,
+                              &kSafeSoftmax,
+                              &kSumAll,
+                              &kMax,
+                              &kSoftmaxBackward,
+                              &kLogSoftmaxBackward};
 
 }  // namespace
 
@@ -154,6 +218,18 @@ Tensor SafeSoftmax(Tensor x, int axis) {
 
 Tensor LogSoftmaxOp(Tensor x, int axis) {
   return x.builder().Emit(kLogSoftmax, {std::move(x)}, {int64_t{axis}});
+}
+
+Tensor SoftmaxBackward(Tensor grad, Tensor output, int axis, DType dtype) {
+  return grad.builder().Emit(kSoftmaxBackward,
+                             {std::move(grad), std::move(output)},
+                             {int64_t{axis}, dtype});
+}
+
+Tensor LogSoftmaxBackward(Tensor grad, Tensor output, int axis, DType dtype) {
+  return grad.builder().Emit(kLogSoftmaxBackward,
+                             {std::move(grad), std::move(output)},
+                             {int64_t{axis}, dtype});
 }
 
 Tensor Cumsum(Tensor x, int axis, std::optional<DType> dtype) {

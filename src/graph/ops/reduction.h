@@ -26,6 +26,9 @@ Tensor SoftmaxInFloat(Tensor x, int axis);
 // Rows of minus infinity give zeros.
 Tensor SafeSoftmax(Tensor x, int axis);
 Tensor LogSoftmaxOp(Tensor x, int axis);
+// What their backward gives, in the dtype of their input.
+Tensor SoftmaxBackward(Tensor grad, Tensor output, int axis, DType dtype);
+Tensor LogSoftmaxBackward(Tensor grad, Tensor output, int axis, DType dtype);
 // Whole numbers and bool give int64 where no dtype is asked for.
 Tensor Cumsum(Tensor x, int axis, std::optional<DType> dtype = std::nullopt);
 Tensor SumAll(Tensor x);                        // []
@@ -33,8 +36,8 @@ Tensor Max(Tensor x);                           // [], of all
 Tensor SumOver(Tensor x, int axis, bool keep);  // stays as 1, or goes
 // Over several axes, named from the front.
 Tensor SumAxes(Tensor x, const Shape& axes, bool keep);
-Tensor Any(Tensor x);                           // [] bool
-Tensor All(Tensor x);                           // [] bool
+Tensor Any(Tensor x);  // [] bool
+Tensor All(Tensor x);  // [] bool
 
 }  // namespace foretell
 

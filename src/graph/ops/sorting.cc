@@ -44,27 +44,22 @@ std::string InferHistogram(const OperationArguments& args, Outputs& outputs) {
 constexpr Save kSavesPlaces[] = {{.output = 1}};
 
 constexpr OperationRow kTopK = {
-    "aten.topk.default",
-    "The largest of the last axis, and their places (int64).",
-    InferTopK,
-    nullptr,
-    kSavesPlaces,
-    GradientOfChosen};
+    .name = "aten.topk.default",
+    .doc = "The largest of the last axis, and their places (int64).",
+    .infer = InferTopK,
+    .saves = kSavesPlaces,
+    .gradient = GradientOfChosen};
 constexpr OperationRow kSort = {
-    "aten.sort.default",
-    "The last axis in ascending order, and each element's former place.",
-    InferSort,
-    nullptr,
-    kSavesPlaces,
-    GradientOfChosen};
+    .name = "aten.sort.default",
+    .doc = "The last axis in ascending order, and each element's former place.",
+    .infer = InferSort,
+    .saves = kSavesPlaces,
+    .gradient = GradientOfChosen};
 constexpr OperationRow kHistogram = {
-    "aten.histc.default",
-    "Elements counted by equal ranges: [bins].",
-    InferHistogram,
-    nullptr,
-    {},
-    nullptr,
-    Differentiable::kNo};
+    .name = "aten.histc.default",
+    .doc = "Elements counted by equal ranges: [bins].",
+    .infer = InferHistogram,
+    .differentiable = Differentiable::kNo};
 
 constexpr std::array kRows = {&kTopK, &kSort, &kHistogram};
 

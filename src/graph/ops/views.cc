@@ -215,105 +215,83 @@ std::string InferSplit(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
-constexpr OperationRow kT = {
-    "aten.t.default", "The matrix [m, n] seen as [n, m].", InferT, nullptr, {},
-    GradientOfT};
+constexpr OperationRow kT = {.name = "aten.t.default",
+                             .doc = "The matrix [m, n] seen as [n, m].",
+                             .infer = InferT,
+                             .gradient = GradientOfT};
 constexpr OperationRow kView = {
-    "aten.view.default",
-    "The same elements under other extents, no copy.",
-    InferView,
-    nullptr,
-    {},
-    GradientOfView};
+    .name = "aten.view.default",
+    .doc = "The same elements under other extents, no copy.",
+    .infer = InferView,
+    .gradient = GradientOfView};
 constexpr OperationRow kUnsafeView = {
-    "aten._unsafe_view.default",
-    "As view, of a tensor that no other name holds.",
-    InferView,
-    nullptr,
-    {},
-    GradientOfView};
-constexpr OperationRow kTranspose = {
-    "aten.transpose.int", "Two axes exchanged.", InferTranspose, nullptr, {},
-    GradientOfTranspose};
-constexpr OperationRow kPermute = {"aten.permute.default",
-                                   "All axes in another order.",
-                                   InferPermute,
-                                   nullptr,
-                                   {},
-                                   GradientOfPermute};
-constexpr OperationRow kUnsqueeze = {"aten.unsqueeze.default",
-                                     "A new axis of extent 1.",
-                                     InferUnsqueeze,
-                                     nullptr,
-                                     {},
-                                     GradientOfUnsqueeze};
-constexpr OperationRow kSqueeze = {"aten.squeeze.default",
-                                   "All axes of extent 1 go.",
-                                   InferSqueeze,
-                                   nullptr,
-                                   {},
-                                   GradientOfSqueeze};
-constexpr OperationRow kSqueezeDim = {"aten.squeeze.dim",
-                                      "One axis goes if its extent is 1.",
-                                      InferSqueeze,
-                                      nullptr,
-                                      {},
-                                      GradientOfSqueeze};
-constexpr OperationRow kSlice = {
-    "aten.slice.Tensor", "A range of one axis.", InferSlice, nullptr, {},
-    GradientOfSlice};
-constexpr OperationRow kSelect = {"aten.select.int",
-                                  "One index of one axis, which goes.",
-                                  InferSelect,
-                                  nullptr,
-                                  {},
-                                  GradientOfSelect};
-constexpr OperationRow kExpand = {"aten.expand.default",
-                                  "Axes of extent 1 repeated without a copy.",
-                                  InferExpand,
-                                  nullptr,
-                                  {},
-                                  GradientOfSame};
-constexpr OperationRow kDetach = {"aten.detach.default",
-                                  "The same tensor outside autograd.",
-                                  InferSame,
-                                  nullptr,
-                                  {},
-                                  nullptr,
-                                  Differentiable::kNo};
-constexpr OperationRow kAlias = {"aten.alias.default",
-                                 "The same tensor under a new handle.",
-                                 InferSame,
-                                 nullptr,
-                                 {},
-                                 GradientOfSame};
-constexpr OperationRow kSplit = {"aten.split.Tensor",
-                                 "Parts of one size along an axis, as views.",
-                                 InferSplit,
-                                 nullptr,
-                                 {},
-                                 GradientOfSplit};
-constexpr OperationRow kClone = {
-    "aten.clone.default", "A row-major copy.", InferClone, nullptr, {},
-    GradientOfSame};
+    .name = "aten._unsafe_view.default",
+    .doc = "As view, of a tensor that no other name holds.",
+    .infer = InferView,
+    .gradient = GradientOfView};
+constexpr OperationRow kTranspose = {.name = "aten.transpose.int",
+                                     .doc = "Two axes exchanged.",
+                                     .infer = InferTranspose,
+                                     .gradient = GradientOfTranspose};
+constexpr OperationRow kPermute = {.name = "aten.permute.default",
+                                   .doc = "All axes in another order.",
+                                   .infer = InferPermute,
+                                   .gradient = GradientOfPermute};
+constexpr OperationRow kUnsqueeze = {.name = "aten.unsqueeze.default",
+                                     .doc = "A new axis of extent 1.",
+                                     .infer = InferUnsqueeze,
+                                     .gradient = GradientOfUnsqueeze};
+constexpr OperationRow kSqueeze = {.name = "aten.squeeze.default",
+                                   .doc = "All axes of extent 1 go.",
+                                   .infer = InferSqueeze,
+                                   .gradient = GradientOfSqueeze};
+constexpr OperationRow kSqueezeDim = {
+    .name = "aten.squeeze.dim",
+    .doc = "One axis goes if its extent is 1.",
+    .infer = InferSqueeze,
+    .gradient = GradientOfSqueeze};
+constexpr OperationRow kSlice = {.name = "aten.slice.Tensor",
+                                 .doc = "A range of one axis.",
+                                 .infer = InferSlice,
+                                 .gradient = GradientOfSlice};
+constexpr OperationRow kSelect = {.name = "aten.select.int",
+                                  .doc = "One index of one axis, which goes.",
+                                  .infer = InferSelect,
+                                  .gradient = GradientOfSelect};
+constexpr OperationRow kExpand = {
+    .name = "aten.expand.default",
+    .doc = "Axes of extent 1 repeated without a copy.",
+    .infer = InferExpand,
+    .gradient = GradientOfSame};
+constexpr OperationRow kDetach = {.name = "aten.detach.default",
+                                  .doc = "The same tensor outside autograd.",
+                                  .infer = InferSame,
+                                  .differentiable = Differentiable::kNo};
+constexpr OperationRow kAlias = {.name = "aten.alias.default",
+                                 .doc = "The same tensor under a new handle.",
+                                 .infer = InferSame,
+                                 .gradient = GradientOfSame};
+constexpr OperationRow kSplit = {
+    .name = "aten.split.Tensor",
+    .doc = "Parts of one size along an axis, as views.",
+    .infer = InferSplit,
+    .gradient = GradientOfSplit};
+constexpr OperationRow kClone = {.name = "aten.clone.default",
+                                 .doc = "A row-major copy.",
+                                 .infer = InferClone,
+                                 .gradient = GradientOfSame};
 
 // Nobody differentiates a backward.
 constexpr OperationRow kSliceBackward = {
-    "aten.slice_backward.default",
-    "A gradient amid zeros: that of a slice.",
-    InferBackward,
-    nullptr,
-    {},
-    nullptr,
-    Differentiable::kNo};
+    .name = "aten.slice_backward.default",
+    .doc = "A gradient amid zeros: that of a slice.",
+    .infer = InferBackward,
+    .differentiable = Differentiable::kNo};
 constexpr OperationRow kSelectBackward = {
-    "aten.select_backward.default",
-    "A gradient amid zeros: that of a select.",
-    InferBackward,
-    nullptr,
-    {},
-    nullptr,
-    Differentiable::kNo};
+    .name = "aten.select_backward.default",
+    .doc = "A gradient amid zeros: that of a select.",
+    .infer = InferBackward,
+    .differentiable = Differentiable::kNo};
 
 constexpr std::array kRows = {&kT,
                               &kView,

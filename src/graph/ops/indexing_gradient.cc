@@ -1,0 +1,57 @@
+#include "graph/ops/indexing_gradient.h"
+
+#include <utility>
+#include <vector>
+
+#include "graph/ops/creation.h"
+#include "graph/ops/indexing.h"
+#include "graph/ops/views.h"
+
+namespace foretell {
+
+void GradientOfEmbedding(Gradient& g) {
+  g.Give(0, EmbeddingBackward(g.grad(), g.input(1), g.InputFacts(0).shape[0]));
+}
+
+void GradientOfGather(Gradient& g) {
+  const Tensor zeros = NewZeros(g.grad(), g.InputFacts(0).shape);
+  g.Give(0, ScatterAdd(zeros, static_cast<int>(g.Integer(0)), g.input(1),
+                       g.grad()));
+}
+
+void GradientOfIndex(Gradient& g) {
+  const Tensor zeros = NewZeros(g.grad(), g.InputFacts(0).shape);
+  std::vector<Tensor> indices;
+  for (size_t i = 1; i < g.input_count(); ++i) indices.push_back(g.input(i));
+  g.Give(0, IndexAdd(zeros, indices, static_cast<int>(g.Integer(0)), g.grad()));
+}
+
+// Each part's range of the gradient, also of parts that need none.
+void GradientOfCat(Gradient& g) {
+  const int rank = g.OutputFacts(0).shape.rank();
+  const auto named = static_cast<int>(g.Integer(0));
+  const int axis = named < 0 ? named + rank : named;
+  int64_t start = 0;
+  for (size_t i = 0; i < g.input_count(); ++i) {
+    const Shape shape = g.InputFacts(i).shape;
+    if (shape == Shape{0}) {
+      g.Give(i, Zeros(g.builder(), shape, g.grad().dtype()));
+      continue;
+    }
+    g.Give(i, Slice(g.grad(), axis, start, start + shape[axis]));
+    start += shape[axis];
+  }
+}
+
+// What padding added is cut off, and what it cut comes back as zeros.
+void GradientOfPad(Gradient& g) {
+  Shape pads = g.Sizes(0);
+  for (int i = 0; i < pads.rank(); ++i) pads.Set(i, -pads[i]);
+  g.Give(0, ConstantPad(g.grad(), pads, 0));
+}
+
+void GradientOfFlip(Gradient& g) {
+  g.Give(0, Flip(g.grad(), static_cast<int>(g.Sizes(0)[0])));
+}
+
+}  // namespace foretell
