@@ -21,23 +21,53 @@ bool IsHalf(DType dtype) {
   return dtype == DType::kBFloat16 || dtype == DType::kFloat16;
 }
 
+// The cards on which cuDNN goes first; on others it comes after what takes
+// everything.
+bool PrefersCudnn(int capability) {
+  return capability == 90 || (capability >= 100 && capability < 107);
+}
+
 bool CudnnTakes(const SdpaCall& call) {
-  if (!IsHalf(call.dtype) || call.has_dropout || call.keys < 2) return false;
-  if (call.learns_mask) return false;
+  if (!PrefersCudnn(call.capability)) return false;
+  if (!IsHalf(call.dtype) || call.keys < 2 || call.learns_mask) return false;
+  const double sixteenths = call.dropout * 16;
+  if (sixteenths != std::floor(sixteenths)) return false;
+  if (call.dropout != 0 && call.queries == 1) return false;
   const int64_t d = call.head_dim;
-  if (d % 8 != 0 || d > 256) return false;
-  return d <= 128 || d == 256 || !call.keeps;
+  const int64_t d_v = call.value_dim;
+  if (d % 8 != 0 || d_v % 8 != 0 || d > 256 || d_v > 256) return false;
+  return !call.keeps || (d <= 128 && d_v <= 128) || (d == 192 && d_v == 128) ||
+         (d == 256 && d_v == 256);
+}
+
+// Cards whose shared memory is too small for the backward of wide heads.
+bool LacksWideBackward(int capability) {
+  return (capability >= 86 && capability <= 89) || capability >= 120;
 }
 
 bool FlashTakes(const SdpaCall& call) {
-  return IsHalf(call.dtype) && !call.has_mask && call.head_dim <= 256 &&
-         (!call.causal || call.queries == call.keys);
+  if (call.capability < 80 || !IsHalf(call.dtype) || call.has_mask) {
+    return false;
+  }
+  const int64_t d = call.head_dim;
+  if (d != call.value_dim || d > 256) return false;
+  if (call.keeps && LacksWideBackward(call.capability) && d > 192 &&
+      (d <= 224 || call.dropout > 0)) {
+    return false;
+  }
+  return !call.causal || call.queries == call.keys;
 }
 
 bool EfficientTakes(const SdpaCall& call) {
-  return (IsHalf(call.dtype) || call.dtype == DType::kFloat32) &&
-         !call.has_strided_mask &&
-         call.head_dim * BytesOf(call.dtype) % 16 == 0;
+  const bool is_half = IsHalf(call.dtype);
+  if (!is_half && call.dtype != DType::kFloat32) return false;
+  if (call.has_strided_mask) return false;
+  if (call.capability < 80) {
+    if (call.dtype == DType::kBFloat16) return false;
+    if (!is_half) return true;  // computed without tensor cores
+  }
+  const int64_t step = 16 / BytesOf(call.dtype);
+  return call.head_dim % step == 0 && call.value_dim % step == 0;
 }
 
 // A bool mask as what is added to the scores: 0 or minus infinity.
@@ -137,7 +167,9 @@ Tensor SdpaKernel(const Tensor& q, const Tensor& k, const Tensor& v,
                   Tensor mask, double dropout, bool causal, double scale) {
   SdpaCall call;
   call.dtype = q.dtype();
+  call.capability = q.builder().execution().capability;
   call.head_dim = q.size(-1);
+  call.value_dim = v.size(-1);
   call.queries = q.size(-2);
   call.keys = k.size(-2);
   call.has_mask = !mask.empty();
@@ -145,8 +177,7 @@ Tensor SdpaKernel(const Tensor& q, const Tensor& k, const Tensor& v,
   call.has_strided_mask = call.has_mask &&
                           q.builder().ValueOf(mask.id()).strides.rank() > 0 &&
                           q.builder().ValueOf(mask.id()).strides[-1] != 1;
-  // A dropout of everything is no dropout to the kernels' checks.
-  call.has_dropout = dropout > 0 && dropout < 1;
+  call.dropout = dropout;
   call.causal = causal;
   call.keeps = RequiresGrad(q) || RequiresGrad(k) || RequiresGrad(v) ||
                RequiresGrad(mask);

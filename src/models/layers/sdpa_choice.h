@@ -1,22 +1,29 @@
-// torch.nn.functional.scaled_dot_product_attention on an H100 (sm90): which
+// torch.nn.functional.scaled_dot_product_attention on an NVIDIA card: which
 // kernel it picks, and what it executes around it.
 //
-// By half we mean bfloat16 and float16, d is the width of a head, s and t the
-// lengths of queries and keys. The first that takes the call is used:
-//   cuDNN      half, no dropout, no mask that takes a gradient, t > 1, d a
-//              multiple of 8, and d at most 128 or 256 where a backward
-//              follows, at most 256 else
-//   flash      half, no mask, d at most 256, and s = t where causal; a d that
-//              is no multiple of 8 is padded
-//   efficient  d fills whole 16 bytes, in half and float32; the mask's last
-//              axis steps by one; a mask whose rows do not begin at multiples
-//              of 8 elements is padded
+// By half we mean bfloat16 and float16, d is the width of a head of queries and
+// keys, d_v that of values, s and t the lengths of queries and keys. The first
+// that takes the call is used:
+//   cuDNN      on sm90 and sm100 to sm106: half, a dropout of whole
+//              sixteenths (none where s = 1), no mask that takes a gradient,
+//              t > 1, d and d_v multiples of 8 and at most 256, where a
+//              backward follows at most 128, both 256, or 192 and 128
+//   flash      from sm80 on: half, no mask, d = d_v at most 256, and s = t
+//   where
+//              causal; on sm86, sm89 and sm120 no backward of d past 192, but
+//              of d past 224 without dropout; a d that is no multiple of 8 is
+//              padded
+//   efficient  d and d_v fill 16 bytes, on sm75 in half only; bfloat16 from
+//              sm80 on; the mask's last axis steps by one; a mask whose rows do
+//              not begin at multiples of 8 elements is padded
 //   math       anything, as single operations; half is computed in float32
 // Source: torch 2.15, aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
 // transformers/attention.cpp (validation, padding, math). The table holds for
-// sm90 with the cuDNN of that release, and was checked against 10512 recorded
-// choices (dtype, d, s, t, mask, dropout, grouped heads, causal, gradient).
-// Does not model: other devices, disabled kernels, deterministic mode.
+// the cuDNN of that release on CUDA 13, and was checked against @@ recorded
+// choices (card, dtype, d, d_v, s, t, mask, dropout, grouped heads, causal,
+// gradient).
+// Does not model: AMD's cards, disabled kernels, deterministic mode, storages
+// that begin at odd places.
 #ifndef FORETELL_MODELS_LAYERS_SDPA_CHOICE_H_
 #define FORETELL_MODELS_LAYERS_SDPA_CHOICE_H_
 
@@ -31,13 +38,15 @@ enum class SdpaKernelKind { kCudnn, kFlash, kEfficient, kMath };
 
 struct SdpaCall {
   DType dtype = DType::kFloat32;
+  int capability = 90;  // as in Execution
   int64_t head_dim = 0;
+  int64_t value_dim = 0;
   int64_t queries = 0;
   int64_t keys = 0;
   bool has_mask = false;
   bool learns_mask = false;       // the mask takes a gradient
   bool has_strided_mask = false;  // its last axis does not step by one
-  bool has_dropout = false;
+  double dropout = 0;
   bool causal = false;
   bool keeps = false;  // a backward follows
 };
