@@ -290,6 +290,7 @@ std::string CompareTrace(const Trace& trace, ModelConfig config) {
     for (const auto& [key, value] : loaded.log.derived) {
       config.root.Set(key, value);
     }
+    config.is_loaded = true;
     ApplyOverrides(trace.overrides, config.root);
   }
   const PartialStep step =

@@ -7,10 +7,13 @@
 namespace foretell {
 
 extern const Family kBertFamily;
+extern const Family kGemma2Family;
+extern const Family kGemmaFamily;
 extern const Family kGpt2Family;
 extern const Family kLlamaFamily;
 extern const Family kMistralFamily;
 extern const Family kMixtralFamily;
+extern const Family kPhi3Family;
 extern const Family kQwen2Family;
 extern const Family kQwen3Family;
 extern const Family kT5Family;
@@ -20,10 +23,13 @@ namespace {
 // By name.
 constexpr std::array kFamilies = {
     &kBertFamily,     //
+    &kGemmaFamily,    //
+    &kGemma2Family,   //
     &kGpt2Family,     //
     &kLlamaFamily,    //
     &kMistralFamily,  //
     &kMixtralFamily,  //
+    &kPhi3Family,     //
     &kQwen2Family,    //
     &kQwen3Family,    //
     &kT5Family,       //

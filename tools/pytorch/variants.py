@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Record the parameters of many classes and variants of eight model families.
+"""Record the parameters of many classes and variants of the model families.
 
     variants.py OUT.jsonl --configs DIR [--recorded FILE] [--only FAMILY]
 
 A row is what `record.py params` prints, with the case that made it; a class that refuses its configuration leaves a row
 with "error", the first 200 characters of what it says. DIR holds configuration files, named as in a row's "config".
-Families: gpt2, llama, mistral, qwen2, qwen3, mixtral, bert, t5. For each: every class on two layers; the changes that
+Families: those of the table FAMILIES. For each: every class on two layers; the changes that
 decide about names, shapes, ties and buffers; those that look as if they did and do not; those that are refused; and,
 as published, each configuration of the family in DIR that FILE (rows of `record.py batch`) does not have.
 
@@ -265,6 +265,62 @@ T5 += [
     (None, None, "d_model=100"), (None, None, "is_decoder=true"), ("T5EncoderModel", None, "is_decoder=true,num_layers=1"), (None, None, "num_decoder_layers=null"),
 ]
 
+DECODER = ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification")
+
+GEMMA = [("Gemma" + c, None, None) for c in DECODER]
+GEMMA += [("GemmaForSequenceClassification", "num_labels=5", None), ("GemmaForTokenClassification", "num_labels=5,token_classification_bias=false", None)]
+GEMMA += [
+    (None, "tie_word_embeddings=false", None), ("GemmaModel", "attention_bias=true", None), (None, "attention_bias=true,mlp_bias=true", None),
+    (None, "num_key_value_heads=null", None), (None, "-num_key_value_heads", None), (None, "num_key_value_heads=3", None), (None, "num_attention_heads=7", None),
+    (None, "head_dim=null", None), (None, "-head_dim", None), (None, "head_dim=63", None), (None, "head_dim=0", None), (None, "hidden_size=2050", None),
+    (None, "-hidden_size,-intermediate_size,-num_attention_heads,-num_key_value_heads,-vocab_size", None),
+    (None, 'hidden_act="nosuch"', None), (None, 'hidden_activation="nosuch"', None), (None, "use_bidirectional_attention=true", None), (None, "use_bidirectional_attention=1", None),
+    (None, 'rope_scaling={"type":"linear","factor":2.0}', None), (None, f"rope_scaling={YARN}", None), (None, f"rope_scaling={longrope(128)}", None), (None, "partial_rotary_factor=0.5", None),
+    (None, "pad_token_id=256000", None), (None, "vocab_size=0", None), (None, "vocab_size=0,pad_token_id=null", None), (None, "-pad_token_id", None),
+    (None, 'layer_types=["full_attention"]', None), (None, "attention_dropout=null", None), (None, "attention_dropout=1", None),
+    (None, 'torch_dtype="float16"', None), (None, "-torch_dtype", None), (None, "-architectures", None), (None, "-model_type", None), ("LlamaForCausalLM", None, None),
+    (None, None, "head_dim=64,hidden_size=96"), (None, None, "tie_word_embeddings=false"), (None, None, "num_key_value_heads=null"), (None, None, 'hidden_act="gelu"'),
+]
+
+GEMMA2 = [("Gemma2" + c, None, None) for c in DECODER]
+GEMMA2 += [("Gemma2ForSequenceClassification", "num_labels=5", None), ("Gemma2ForTokenClassification", "num_labels=5", None)]
+GEMMA2 += [
+    (None, "tie_word_embeddings=false", None), (None, "attention_bias=true", None), (None, "-num_key_value_heads,-head_dim", None), (None, "num_key_value_heads=null", None),
+    (None, "head_dim=null", None), (None, "head_dim=63", None), (None, "hidden_size=2305", None), (None, "num_attention_heads=9,num_key_value_heads=3", None), (None, "num_attention_heads=7", None),
+    (None, "-hidden_size,-intermediate_size,-num_attention_heads,-num_key_value_heads,-vocab_size", None),
+    (None, 'hidden_act="nosuch"', None), (None, 'hidden_activation="nosuch"', None), (None, "hidden_activation=null", None), (None, "-hidden_activation", None),
+    (None, "query_pre_attn_scalar=224.0", None), (None, "query_pre_attn_scalar=0", None), (None, "query_pre_attn_scalar=-4", None), (None, "query_pre_attn_scalar=null", None),
+    (None, "attn_logit_softcapping=null,final_logit_softcapping=null", None), (None, "attn_logit_softcapping=50", None), (None, "attention_dropout=null", None),
+    (None, "sliding_window=null", None), (None, "sliding_window=0", None), (None, "sliding_window=1.5", None), (None, "-sliding_window,-query_pre_attn_scalar", None),
+    (None, 'layer_types=["full_attention","full_attention"]', None), (None, 'layer_types=["full_attention"]', None), (None, 'layer_types=["full_attention","chunked_attention"]', None),
+    (None, "layer_types=null,num_hidden_layers=3", None), (None, 'rope_parameters={"full_attention":{"rope_type":"default"},"sliding_attention":{"rope_type":"default"}}', None),
+    (None, f"rope_scaling={YARN}", None), (None, "pad_token_id=256000", None), (None, "-architectures", None),
+    (None, None, "num_hidden_layers=1"), (None, None, "num_hidden_layers=3"), (None, None, "sliding_window=32,hidden_size=100"), (None, None, "layer_types=null"),
+]
+
+PHI3 = [("Phi3" + c, None, None) for c in DECODER]
+PHI3 += [("Phi3ForSequenceClassification", "num_labels=5", None), ("Phi3ForTokenClassification", "num_labels=5", None)]
+PHI3 += [
+    (None, "tie_word_embeddings=true", None), (None, "num_key_value_heads=null", None), (None, "-num_key_value_heads", None), (None, "num_key_value_heads=8", None),
+    (None, "num_key_value_heads=0", None), (None, "num_attention_heads=30", None), (None, "hidden_size=3100", None), (None, "head_dim=64", None), (None, "head_dim=null", None), (None, "head_dim=65", None),
+    (None, "attention_bias=true,mlp_bias=true,lm_head_bias=true", None), (None, "sliding_window=null", None), (None, "-sliding_window", None), (None, "sliding_window=2047.0", None),
+    (None, "-hidden_size,-intermediate_size,-num_attention_heads,-num_key_value_heads,-vocab_size", None),
+    (None, "resid_pdrop=null", None), (None, "resid_pdrop=1.5", None), (None, "embd_pdrop=1.5", None), (None, "resid_pdrop=0", None), (None, 'hidden_act="nosuch"', None),
+    (None, "partial_rotary_factor=0.75", None), (None, "partial_rotary_factor=null", None), (None, "partial_rotary_factor=0.3", None), (None, "partial_rotary_factor=0.5,head_dim=65", None),
+    (None, 'rope_parameters={"rope_type":"default","partial_rotary_factor":0.5,"rope_theta":5000.0}', None),
+    (None, f"rope_scaling={longrope(48)}", None), (None, f"rope_scaling={longrope(48)},partial_rotary_factor=0.75", None), (None, f"rope_scaling={longrope(36)},partial_rotary_factor=0.75", None),
+    (None, f"rope_scaling={longrope(48)},head_dim=64", None), (None, f"rope_scaling={longrope(32)},head_dim=64", None), (None, f"rope_scaling={longrope(48)},original_max_position_embeddings=null", None),
+    (None, f"rope_scaling={longrope(48)},original_max_position_embeddings=0", None), (None, "original_max_position_embeddings=0", None),
+    (None, f"rope_scaling={longrope(48)},-original_max_position_embeddings".replace('"rope_type":"longrope"', '"type":"su"'), None),
+    (None, f"rope_scaling={longrope(48)}".replace('"rope_type":"longrope"', '"type":"su"').replace(',"original_max_position_embeddings":4096', ""), None),
+    (None, f"rope_scaling={longrope(48)}".replace("longrope", "yarn"), None), (None, f"rope_scaling={longrope(48)}".replace("longrope", "default"), None), (None, f"rope_scaling={longrope(47)}".replace("longrope", "default"), None),
+    (None, f"rope_scaling={longrope(48)}".replace("1.0,1.0", '"a",1.0', 1), None), (None, f"rope_scaling={YARN}", None), (None, 'rope_scaling={"type":"linear","factor":2.0}', None),
+    (None, 'rope_scaling={"type":"longrope","short_factor":null,"long_factor":null}', None), (None, 'rope_scaling={"type":"longrope"}', None),
+    (None, "vocab_size=32000,-pad_token_id", None), (None, "pad_token_id=null", None), (None, "-architectures", None), (None, 'layer_types=["full_attention","sliding_attention"]', None),
+    (None, None, "num_key_value_heads=null"), (None, None, "head_dim=64"), (None, None, "rope_parameters.partial_rotary_factor=0.5"), (None, None, "hidden_size=1536"),
+    (None, None, 'rope_parameters.rope_type="linear"'), (None, None, 'rope_parameters.rope_type="linear",rope_parameters.factor=2.0'), (None, None, 'rope_parameters.rope_type="su"'),
+]
+
 # family -> (configuration, what makes it shallow, rows); further rows name a configuration of their own, as published.
 FAMILIES = {
     "gpt2": ("openai-community--gpt2", "n_layer=2", GPT2),
@@ -275,6 +331,9 @@ FAMILIES = {
     "mixtral": ("mistralai--Mixtral-8x7B-v0.1", "num_hidden_layers=2", MIXTRAL),
     "bert": ("google-bert--bert-base-uncased", "num_hidden_layers=2", BERT),
     "t5": ("google-t5--t5-small", "num_layers=2,num_decoder_layers=2", T5),
+    "gemma": ("google--gemma-2b", "num_hidden_layers=2", GEMMA),
+    "gemma2": ("google--gemma-2-2b-it", "num_hidden_layers=2", GEMMA2),
+    "phi3": ("microsoft--Phi-3-mini-4k-instruct", "num_hidden_layers=2", PHI3),
 }
 FURTHER = [
     ("gpt2", "distilbert--distilgpt2", "GPT2DoubleHeadsModel", None, None), ("gpt2", "distilbert--distilgpt2", "GPT2ForSequenceClassification", None, None),
@@ -293,6 +352,8 @@ FURTHER = [
     ("bert", "sentence-transformers--all-MiniLM-L6-v2", "BertForMaskedLM", None, None), ("bert", "google-bert--bert-base-uncased", "BertForPreTraining", None, None),
     ("t5", "google--byt5-small", "T5EncoderModel", None, None), ("t5", "google--byt5-small", None, "-is_gated_act,-dense_act_fn", None),
     ("t5", "google--flan-t5-small", "T5ForQuestionAnswering", None, None), ("t5", "google--flan-t5-small", None, 'feed_forward_proj="relu"', None),
+    ("gemma2", "google--gemma-2-27b-it", "Gemma2ForSequenceClassification", None, None), ("phi3", "microsoft--Phi-4-mini-instruct", "Phi3Model", None, None),
+    ("phi3", "microsoft--Phi-3.5-mini-instruct", None, "-original_max_position_embeddings", "num_hidden_layers=2"),
     ("t5", "google--flan-t5-small", None, None, "num_layers=2,num_decoder_layers=3"), ("t5", "google-t5--t5-11b", "T5ForSequenceClassification", None, None),
 ]
 

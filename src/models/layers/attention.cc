@@ -1,6 +1,7 @@
 #include "models/layers/attention.h"
 
 #include <cmath>
+#include <utility>
 
 #include "graph/ops/elementwise.h"
 #include "graph/ops/reduction.h"
@@ -31,6 +32,7 @@ Tensor EagerAttention(const Tensor& q, const Tensor& k, const Tensor& v,
   const Tensor keys = RepeatHeads(k, groups);
   const Tensor values = RepeatHeads(v, groups);
   Tensor weights = MulScalar(Matmul(q, Transpose(keys, 2, 3)), call.scale);
+  if (call.softcap) weights = SoftCap(std::move(weights), *call.softcap);
   if (!call.mask.empty()) weights = Add(weights, call.mask);
   weights = To(SoftmaxInFloat(weights, -1), q.dtype());
   weights = ApplyDropout(weights, call.dropout);
@@ -124,7 +126,10 @@ Tensor GroupedQueryAttention::Forward(const Tensor& hidden,
   AttentionCall call;
   call.mask = mask;
   call.dropout = config.dropout;
-  call.scale = 1 / std::sqrt(static_cast<double>(config.head_dim));
+  call.scale = config.scale.value_or(
+      1 / std::sqrt(static_cast<double>(config.head_dim)));
+  call.softcap = config.softcap;
+  call.causal = config.causal;
   call.attention = attention;
   const Tensor out = Attend(q, k, v, call);
   return o_proj.Forward(Reshape(out, {batch, length, -1}));

@@ -2,7 +2,8 @@
 // offers every model, and the grouped-query attention that decoders share.
 //
 // Source: transformers 5.23, models/llama/modeling_llama.py
-// (eager_attention_forward, LlamaAttention), integrations/sdpa_attention.py.
+// (eager_attention_forward, LlamaAttention), models/gemma2/modeling_gemma2.py
+// (eager_attention_forward), integrations/sdpa_attention.py.
 #ifndef FORETELL_MODELS_LAYERS_ATTENTION_H_
 #define FORETELL_MODELS_LAYERS_ATTENTION_H_
 
@@ -25,6 +26,7 @@ struct AttentionCall {
   double scale = 1;
   bool causal = true;                   // meant where there is no mask
   std::string_view attention = "sdpa";  // or "eager"
+  std::optional<double> softcap;        // softcap * tanh(scores / softcap)
 };
 
 // q [b, h, s, d], k and v [b, h_kv, t, d] -> [b, s, h, d].
@@ -40,6 +42,11 @@ struct AttentionConfig {
   bool output_bias = false;
   double dropout = 0;
   int64_t window = 0;  // tokens that a query sees; 0: all before it
+  // What scores are multiplied by; nothing: 1 / sqrt(head_dim).
+  std::optional<double> scale;
+  std::optional<double> softcap;  // of the scores (Gemma 2); eager only
+  // Not causal where no mask says so: only sdpa's kernels look at it.
+  bool causal = true;
   // Set where queries and keys pass an RMSNorm of head_dim (Qwen3).
   std::optional<double> qk_norm_epsilon;
 };

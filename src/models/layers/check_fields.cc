@@ -88,8 +88,11 @@ void CheckCommonFields(const ConfigView& config) {
 }
 
 // A row may be counted from the end too.
-void CheckPadding(const ConfigView& config, int64_t vocabulary) {
-  const auto padding = config.OptionalInteger({"pad_token_id"});
+void CheckPadding(const ConfigView& config, int64_t vocabulary,
+                  std::optional<int64_t> otherwise) {
+  const bool is_absent = config.Raw("pad_token_id") == nullptr;
+  const auto padding =
+      is_absent ? otherwise : config.OptionalInteger({"pad_token_id"});
   if (!padding || (*padding < vocabulary && *padding >= -vocabulary)) return;
   config.Find("model/padding", Severity::kBlock, "pad_token_id",
               fmt::format("pad_token_id {} is no row of a table of {}",

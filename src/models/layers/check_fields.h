@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 
 #include "spec/config_view.h"
@@ -42,9 +43,11 @@ void CheckFields(const ConfigView& config, std::initializer_list<Field> fields);
 // which no family here reads.
 void CheckCommonFields(const ConfigView& config);
 
-// `pad_token_id` as a row of a table of `vocabulary`: a finding where
-// torch.nn.Embedding refuses it as its padding row.
-void CheckPadding(const ConfigView& config, int64_t vocabulary);
+// `pad_token_id`, or what the class takes where it is absent, as a row of a
+// table of `vocabulary`: a finding where torch.nn.Embedding refuses it as its
+// padding row.
+void CheckPadding(const ConfigView& config, int64_t vocabulary,
+                  std::optional<int64_t> otherwise = std::nullopt);
 
 // A size that may be 0 for all that the class checks: a warning then, since no
 // forward runs.

@@ -35,10 +35,14 @@ struct DecoderConfig {
   int64_t layers = 0;
   RopeConfig rope;
   double norm_epsilon = 0;
+  RmsScale norm_scale = RmsScale::kWeight;
+  bool scales_embeddings = false;
   bool tie_embeddings = false;
   int64_t window = 0;  // of the layers that attend to one; 0: none does
   // Builds the mask over all tokens beside the window's: layers differ.
   bool mixes_masks = false;
+  // The class refuses sdpa, and who asks for it gets eager attention.
+  bool is_eager_only = false;
   HeadConfig head;
   std::string base_name = "model";  // the base model's name below a head
   // Fills a generation cache in training too: no `use_cache` reaches the base.
@@ -71,10 +75,11 @@ class Decoder : public Model {
         base_(config.head.kind == Head::kNone ? root
                                               : root.Child(config.base_name)),
         embed_tokens_(base_.Child("embed_tokens", RegionKind::kEmbedding),
-                      config.vocabulary, config.hidden),
+                      config.vocabulary, config.hidden,
+                      config.scales_embeddings),
         layers_(MakeLayers(base_.Child("layers"), config.layers, make_layer)),
         norm_(base_.Child("norm", RegionKind::kNorm), config.hidden,
-              config.norm_epsilon),
+              config.norm_epsilon, config.norm_scale),
         rotary_emb_(base_.Child("rotary_emb"), config.rope),
         head_(root, config.head) {
     stacks.push_back({"decoder", config.layers});
@@ -119,14 +124,14 @@ class Decoder : public Model {
     const Tensor embedded = embed_tokens_.Forward(inputs.input_ids);
     Tensor hidden = embedded;
     DecoderContext context;
-    context.attention = inputs.attention;
+    context.attention = config_.is_eager_only ? "eager" : inputs.attention;
     context.output = &kept;
     Tensor position_ids = AddScalar(Arange(builder, hidden.size(1)), 0);
     position_ids = Unsqueeze(position_ids, 0);
     // With a cache nobody looks for several sequences in a row.
     const Tensor looked_at = config_.fills_cache ? Tensor() : position_ids;
     if (config_.window == 0 || config_.mixes_masks) {
-      context.mask = CausalMask(hidden, looked_at, inputs.attention, 0);
+      context.mask = CausalMask(hidden, looked_at, context.attention, 0);
     }
     if (config_.window > 0) {
       if (config_.fills_cache) {
@@ -136,7 +141,7 @@ class Decoder : public Model {
             "false");
       }
       context.window_mask =
-          CausalMask(hidden, looked_at, inputs.attention, config_.window);
+          CausalMask(hidden, looked_at, context.attention, config_.window);
     }
     context.fills_cache = config_.fills_cache;
     context.rotary = rotary_emb_.Forward(hidden, position_ids);
@@ -156,20 +161,21 @@ class Decoder : public Model {
 };
 
 // Attention and a feed-forward, each behind a norm and added to its input:
-// the layer of Llama, Mistral, Mixtral, Qwen2 and Qwen3.
+// the layer of Llama, Mistral, Mixtral, Qwen2, Qwen3 and Gemma.
 template <class Mlp>
 struct DecoderLayer {
   template <class MakeMlp>
   DecoderLayer(const Module& at, const AttentionConfig& attention,
-               double norm_epsilon, MakeMlp make_mlp)
+               double norm_epsilon, MakeMlp make_mlp,
+               RmsScale norm_scale = RmsScale::kWeight)
       : module(at),
         self_attn(at.Child("self_attn", RegionKind::kAttention), attention),
         mlp(make_mlp(at.Child("mlp", RegionKind::kMlp))),
         input_layernorm(at.Child("input_layernorm", RegionKind::kNorm),
-                        attention.hidden, norm_epsilon),
+                        attention.hidden, norm_epsilon, norm_scale),
         post_attention_layernorm(
             at.Child("post_attention_layernorm", RegionKind::kNorm),
-            attention.hidden, norm_epsilon) {}
+            attention.hidden, norm_epsilon, norm_scale) {}
 
   Tensor Forward(const Tensor& input, const DecoderContext& context) const {
     const Scope scope = module.Enter();

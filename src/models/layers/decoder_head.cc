@@ -1,9 +1,11 @@
 #include "models/layers/decoder_head.h"
 
 #include <string_view>
+#include <utility>
 
 #include "graph/ops/elementwise.h"
 #include "graph/ops/views.h"
+#include "models/layers/functional.h"
 
 namespace foretell {
 
@@ -39,7 +41,10 @@ Tensor DecoderHead::Forward(const Tensor& hidden,
     case Head::kNone:
       return hidden;
     case Head::kCausalLm: {
-      const Tensor logits = projection->Forward(Alias(hidden));
+      Tensor logits = projection->Forward(Alias(hidden));
+      if (config.logit_softcap) {
+        logits = SoftCap(std::move(logits), *config.logit_softcap);
+      }
       inputs.Return(logits);
       return labels.empty() ? logits : CausalLmLoss(logits, labels);
     }

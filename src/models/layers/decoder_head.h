@@ -23,10 +23,11 @@ struct HeadConfig {
   Head kind = Head::kNone;
   int64_t hidden = 0;
   int64_t vocabulary = 0;
-  LabelConfig labels;              // of sequences and tokens
-  bool token_bias = true;          // of the head for tokens
-  double token_dropout = 0.1;      // before the head for tokens
-  std::optional<int64_t> padding;  // the token that fills up sequences
+  std::optional<double> logit_softcap;  // of the language-modelling head
+  LabelConfig labels;                   // of sequences and tokens
+  bool token_bias = true;               // of the head for tokens
+  double token_dropout = 0.1;           // before the head for tokens
+  std::optional<int64_t> padding;       // the token that fills up sequences
 };
 
 struct DecoderHead {

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "graph/ops/activations.h"
+#include "graph/ops/elementwise.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/matmul.h"
 #include "graph/ops/views.h"
@@ -32,6 +34,12 @@ Tensor Matmul(const Tensor& a, const Tensor& b) {
 Tensor Cat2(const Tensor& x, const Tensor& y, int axis) {
   const Tensor parts[] = {x, y};
   return Cat(parts, axis);
+}
+
+Tensor SoftCap(Tensor x, double limit) {
+  x = DivScalar(x, limit);
+  x = Tanh(x);
+  return MulScalar(x, limit);
 }
 
 Tensor SliceRange(const Tensor& x, int axis, int64_t start, int64_t end) {

@@ -19,6 +19,9 @@ Tensor Matmul(const Tensor& a, const Tensor& b);
 // torch.cat((x, y), axis)
 Tensor Cat2(const Tensor& x, const Tensor& y, int axis);
 
+// limit * tanh(x / limit), each step replacing the one before.
+Tensor SoftCap(Tensor x, double limit);
+
 // x[:, start:end] along `axis`: a range that is the whole axis is no range.
 Tensor SliceRange(const Tensor& x, int axis, int64_t start, int64_t end);
 // torch.finfo(dtype).min, the smallest finite number.

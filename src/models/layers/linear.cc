@@ -1,5 +1,7 @@
 #include "models/layers/linear.h"
 
+#include <utility>
+
 #include "graph/ops/elementwise.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/matmul.h"
@@ -55,12 +57,20 @@ Tensor Conv1D::Forward(const Tensor& x) const {
   return View(Addmm(builder.Read(bias), rows, builder.Read(weight)), out);
 }
 
-Embedding::Embedding(const Module& at, int64_t rows, int64_t width)
-    : module(at), weight(at.Parameter("weight", {rows, width})) {}
+Embedding::Embedding(const Module& at, int64_t rows, int64_t width,
+                     bool is_scaled)
+    : module(at), weight(at.Parameter("weight", {rows, width})) {
+  if (!is_scaled) return;
+  at.Buffer("embed_scale", {}, at.builder().dtype(), false);
+  scale = at.builder().graph().buffers.back().value;
+}
 
 Tensor Embedding::Forward(const Tensor& indices) const {
   const Scope scope = module.Enter();
-  return EmbeddingOp(module.builder().Read(weight), indices);
+  Builder& builder = module.builder();
+  Tensor rows = EmbeddingOp(builder.Read(weight), indices);
+  if (!scale) return rows;
+  return Mul(std::move(rows), builder.Read(*scale));
 }
 
 }  // namespace foretell

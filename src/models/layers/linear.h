@@ -2,7 +2,8 @@
 // how it is applied.
 //
 // Source: torch 2.15, torch/nn/modules/linear.py, sparse.py;
-// transformers 5.23, pytorch_utils.py (Conv1D keeps its weight transposed).
+// transformers 5.23, pytorch_utils.py (Conv1D keeps its weight transposed),
+// models/gemma/modeling_gemma.py (GemmaTextScaledWordEmbedding).
 #ifndef FORETELL_MODELS_LAYERS_LINEAR_H_
 #define FORETELL_MODELS_LAYERS_LINEAR_H_
 
@@ -34,14 +35,17 @@ struct Conv1D {
   ParameterId bias;
 };
 
-// weight [rows, width].
+// weight [rows, width]. A scaled one (Gemma's) multiplies rows by a buffer
+// embed_scale [] in the weight's dtype.
 struct Embedding {
-  Embedding(const Module& at, int64_t rows, int64_t width);
+  Embedding(const Module& at, int64_t rows, int64_t width,
+            bool is_scaled = false);
   // [...] whole numbers -> [..., width]
   Tensor Forward(const Tensor& indices) const;
 
   Module module;
   ParameterId weight;
+  std::optional<ValueId> scale;
 };
 
 }  // namespace foretell

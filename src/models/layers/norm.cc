@@ -5,13 +5,31 @@
 #include "graph/ops/reduction.h"
 
 namespace foretell {
+namespace {
 
-RmsNorm::RmsNorm(const Module& at, int64_t width, double eps)
-    : module(at), weight(at.Parameter("weight", {width})), epsilon(eps) {}
+// GemmaRMSNorm._norm: the mean is a temporary here, no name.
+Tensor OverRootMeanSquare(const Tensor& x, double epsilon) {
+  return Mul(x, Rsqrt(AddScalar(MeanLast(PowScalar(x, 2)), epsilon)));
+}
+
+}  // namespace
+
+RmsNorm::RmsNorm(const Module& at, int64_t width, double eps, RmsScale scale_by)
+    : module(at),
+      weight(at.Parameter("weight", {width})),
+      epsilon(eps),
+      scale(scale_by) {}
 
 Tensor RmsNorm::Forward(const Tensor& input) const {
   const Scope scope = module.Enter();
   const DType dtype = input.dtype();
+  if (scale == RmsScale::kOnePlusWeight) {
+    Tensor output = OverRootMeanSquare(To(input, DType::kFloat32), epsilon);
+    output =
+        Mul(output,
+            AddScalar(To(module.builder().Read(weight), DType::kFloat32), 1));
+    return To(output, dtype);
+  }
   Tensor hidden = To(input, DType::kFloat32);
   const Tensor variance = MeanLast(PowScalar(hidden, 2));
   hidden = Mul(hidden, Rsqrt(AddScalar(variance, epsilon)));

@@ -1,7 +1,8 @@
 // Normalisation layers.
 //
 // Source: transformers 5.23, models/llama/modeling_llama.py (LlamaRMSNorm),
-// which Mistral, Mixtral, Qwen2 and Qwen3 share; torch 2.15,
+// which Mistral, Mixtral, Qwen2, Qwen3 and Phi-3 share,
+// models/gemma/modeling_gemma.py (GemmaRMSNorm); torch 2.15,
 // torch/nn/modules/normalization.py (LayerNorm).
 #ifndef FORETELL_MODELS_LAYERS_NORM_H_
 #define FORETELL_MODELS_LAYERS_NORM_H_
@@ -10,14 +11,22 @@
 
 namespace foretell {
 
+// What an RMSNorm multiplies by.
+enum class RmsScale {
+  kWeight,         // the weight, in the input's dtype (Llama)
+  kOnePlusWeight,  // 1 + weight, still in float32 (Gemma)
+};
+
 // weight [width]; the mean of squares is taken in float32.
 struct RmsNorm {
-  RmsNorm(const Module& at, int64_t width, double eps);
+  RmsNorm(const Module& at, int64_t width, double eps,
+          RmsScale scale_by = RmsScale::kWeight);
   Tensor Forward(const Tensor& input) const;
 
   Module module;
   ParameterId weight;
   double epsilon;
+  RmsScale scale;
 };
 
 // torch.nn.LayerNorm: weight and bias [width].

@@ -37,7 +37,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4>
                        {"qwen_sparse_attention", "indexed_attention"}}};
 
 HeadConfig ReadHead(const ConfigView& config, std::string_view class_name,
-                    int64_t hidden, int64_t vocabulary) {
+                    int64_t hidden, int64_t vocabulary,
+                    std::optional<int64_t> padding) {
   HeadConfig out;
   out.kind = HeadOfClass(class_name).value_or(Head::kNone);
   out.hidden = hidden;
@@ -45,7 +46,7 @@ HeadConfig ReadHead(const ConfigView& config, std::string_view class_name,
   const bool is_token = out.kind == Head::kTokenClassification;
   out.labels =
       ReadLabels(config, is_token || out.kind == Head::kSequenceClassification);
-  out.padding = config.OptionalInteger({"pad_token_id"});
+  out.padding = padding;
   if (is_token) {
     // The first that is no null.
     const std::string_view key = config.Has("classifier_dropout")
@@ -63,11 +64,14 @@ HeadConfig ReadHead(const ConfigView& config, std::string_view class_name,
 
 }  // namespace
 
-AttentionConfig ReadHeads(const ConfigView& config) {
+AttentionConfig ReadHeads(const ConfigView& config,
+                          const HeadDefaults& defaults) {
   AttentionConfig out;
-  out.hidden = config.Size({"hidden_size"}, 4096);
-  out.heads = config.Size({"num_attention_heads"}, 32);
-  out.dropout = config.Real({"attention_dropout"}, 0);
+  out.hidden = config.Size({"hidden_size"}, defaults.hidden);
+  out.heads = config.Size({"num_attention_heads"}, defaults.heads);
+  if (!defaults.dropout_may_be_null || config.Has("attention_dropout")) {
+    out.dropout = config.Real({"attention_dropout"}, 0);
+  }
   return out;
 }
 
@@ -114,31 +118,31 @@ DecoderKeys ReadDecoder(const ConfigView& config, std::string_view class_name,
   DecoderConfig& decoder = out.decoder;
   decoder.hidden = hidden;
   decoder.vocabulary = config.SizeOrZero({"vocab_size"}, defaults.vocabulary);
-  decoder.layers = config.Layers({"num_hidden_layers"}, 32);
+  decoder.layers = config.Layers({"num_hidden_layers"}, defaults.layers);
   decoder.norm_epsilon = config.Real({"rms_norm_eps"}, defaults.norm_epsilon);
-  decoder.tie_embeddings = config.Flag({"tie_word_embeddings"}, false);
-  decoder.head = ReadHead(config, class_name, hidden, decoder.vocabulary);
+  decoder.tie_embeddings = config.Flag({"tie_word_embeddings"}, defaults.ties);
+  const auto padding = config.Raw("pad_token_id") == nullptr
+                           ? defaults.padding
+                           : config.OptionalInteger({"pad_token_id"});
+  decoder.head =
+      ReadHead(config, class_name, hidden, decoder.vocabulary, padding);
   decoder.fills_cache = decoder.head.kind == Head::kQuestionAnswering &&
                         config.Flag({"use_cache"}, true);
-  CheckPadding(config, decoder.vocabulary);
+  CheckPadding(config, decoder.vocabulary, defaults.padding);
   out.intermediate = config.Size({"intermediate_size"}, defaults.intermediate);
   out.positions = config.Size({"max_position_embeddings"}, defaults.positions);
   // An activation is looked up where a layer is built.
   if (decoder.layers > 0) {
-    out.activation = ReadActivation(config, "silu");
+    out.activation = ActivationNamed(
+        config, defaults.activation_key,
+        config.Text({defaults.activation_key}, defaults.activation));
   } else {
-    CheckFields(config, {{"hidden_act", FieldKind::kText}});
+    CheckFields(config, {{defaults.activation_key, FieldKind::kText}});
   }
   CheckCommonFields(config);
   CheckFields(config, {{"rms_norm_eps", FieldKind::kFloat},
                        {"initializer_range", FieldKind::kFloat}});
   return out;
-}
-
-Activation ReadActivation(const ConfigView& config,
-                          std::string_view otherwise) {
-  const std::string name = config.Text({"hidden_act"}, otherwise);
-  return ActivationNamed(config, "hidden_act", name);
 }
 
 std::vector<std::string> ReadLayerTypes(const ConfigView& config,

@@ -2,12 +2,13 @@
 //
 // Families differ in defaults and in what they do with an absent or null
 // head_dim and num_key_value_heads: those two each family reads itself.
-// Source: transformers 5.23, models/{llama,mistral,qwen2,qwen3,mixtral}/
-// configuration_*.py, configuration_utils.py (validators).
+// Source: transformers 5.23, models/{llama,mistral,qwen2,qwen3,mixtral,gemma,
+// gemma2,phi3}/configuration_*.py, configuration_utils.py (validators).
 #ifndef FORETELL_MODELS_LAYERS_READ_DECODER_H_
 #define FORETELL_MODELS_LAYERS_READ_DECODER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,9 +21,16 @@
 
 namespace foretell {
 
+struct HeadDefaults {
+  int64_t hidden = 4096;
+  int64_t heads = 32;
+  bool dropout_may_be_null = false;
+};
+
 // hidden_size, num_attention_heads and attention_dropout; the rest is the
 // family's.
-AttentionConfig ReadHeads(const ConfigView& config);
+AttentionConfig ReadHeads(const ConfigView& config,
+                          const HeadDefaults& defaults = {});
 
 // hidden_size / num_attention_heads, rounded down as the classes do it; a
 // problem where nothing is left.
@@ -42,6 +50,11 @@ struct DecoderDefaults {
   int64_t intermediate = 11008;
   int64_t positions = 2048;
   double norm_epsilon = 1e-6;
+  int64_t layers = 32;
+  bool ties = false;
+  std::optional<int64_t> padding = {};  // of an absent pad_token_id
+  std::string_view activation_key = "hidden_act";
+  std::string_view activation = "silu";
 };
 
 // What a decoder and its feed-forward are made of, but for attention and rope.
@@ -57,9 +70,6 @@ struct DecoderKeys {
 // the class's head, and the fields that decide about nothing.
 DecoderKeys ReadDecoder(const ConfigView& config, std::string_view class_name,
                         int64_t hidden, const DecoderDefaults& defaults);
-
-// hidden_act; a problem where the name is unknown.
-Activation ReadActivation(const ConfigView& config, std::string_view otherwise);
 
 // `layer_types` in the library's present names, checked as the library does;
 // empty where the key is absent or null.

@@ -12,6 +12,7 @@
 #include "graph/ops/in_place.h"
 #include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
+#include "models/layers/check_fields.h"
 #include "models/layers/functional.h"
 
 namespace foretell {
@@ -92,9 +93,10 @@ std::optional<int64_t> Broadcast(int64_t a, int64_t b) {
 // The length of inv_freq: modeling_rope_utils.py, ROPE_INIT_FUNCTIONS, and
 // compute_default_rope_parameters of each class.
 int64_t CountFrequencies(const ConfigView& rope, const std::string& type,
-                         int64_t head_dim, double partial) {
-  // The default ignores the partial factor. An odd head keeps its last dim.
-  if (type == "default") return (head_dim + 1) / 2;
+                         int64_t head_dim, double partial, bool turns_part) {
+  // Most classes' default ignores the partial factor. An odd head keeps its
+  // last dim.
+  if (type == "default" && !turns_part) return (head_dim + 1) / 2;
   const int64_t dim = RotaryDim(rope, head_dim, partial);
   const int64_t steps = (dim + 1) / 2;
   if (type == "proportional") return std::max(dim / 2, head_dim / 2);
@@ -121,9 +123,27 @@ int64_t CountFrequencies(const ConfigView& rope, const std::string& type,
   return count.value_or(steps);
 }
 
+// original_max_position_embeddings: one beside the rope wins, and a class may
+// hold one whatever the file says.
+std::optional<int64_t> ReadOriginal(const ConfigView& config,
+                                    const ConfigView& nested,
+                                    const RopeReading& context, bool is_used) {
+  constexpr std::string_view kKey = "original_max_position_embeddings";
+  if (context.original_positions) {
+    if (is_used) return config.Size({kKey}, *context.original_positions);
+    CheckFields(config, {{kKey, FieldKind::kWhole}});
+    return std::nullopt;
+  }
+  const ConfigView& place = config.Has(kKey) ? config : nested;
+  std::optional<int64_t> positions;
+  if (is_used && place.Raw(kKey)) positions = place.Size({kKey}, 1);
+  config.Ignore({kKey});
+  return positions;
+}
+
 // The settings as the class holds them once it has loaded.
 void DeriveParameters(const ConfigView& config, const ConfigView& rope,
-                      double theta) {
+                      double theta, bool is_renamed, bool turns_part) {
   ConfigValue held = ConfigValue::Object();
   if (rope.object() != nullptr) held = *rope.object();
   const auto set_default = [&held](std::string_view key, ConfigValue value) {
@@ -133,8 +153,11 @@ void DeriveParameters(const ConfigView& config, const ConfigView& rope,
   const ConfigValue* old_type = held.Find("type");
   set_default("rope_type",
               old_type ? *old_type : ConfigValue::String("default"));
+  if (is_renamed) held.Set("rope_type", ConfigValue::String("longrope"));
   if (config.Has("partial_rotary_factor")) {
     set_default("partial_rotary_factor", *config.Raw("partial_rotary_factor"));
+  } else if (turns_part) {
+    set_default("partial_rotary_factor", ConfigValue::Number("1.0"));
   }
   config.Derive("rope_parameters", std::move(held));
   config.Derive("rope_scaling", ConfigValue::Null());
@@ -144,12 +167,16 @@ void DeriveParameters(const ConfigView& config, const ConfigView& rope,
 
 }  // namespace
 
+ConfigView RopeSettings(const ConfigView& config) {
+  return config.Nested(SourceKey(config));
+}
+
 RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
   RopeConfig rope;
   rope.positions = context.positions;
   // Both are checked, whichever of them decides.
   config.Nested("rope_parameters");
-  const ConfigView nested = config.Nested(SourceKey(config));
+  const ConfigView nested = RopeSettings(config);
   config.Ignore({"rope_parameters", "rope_scaling"});
   IgnoreNumbers(nested);
   // The old name of the key is `type`; both may stand, `rope_type` decides.
@@ -162,6 +189,11 @@ RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
                     : nested.Text({type_key}, "default");
     rope.factor = nested.OptionalReal({"factor"});
   }
+  const bool is_loaded = config.config().is_loaded;
+  const bool is_renamed =
+      !is_loaded && std::ranges::find(context.longrope_names, rope.type) !=
+                        context.longrope_names.end();
+  if (is_renamed) rope.type = "longrope";
   // A theta inside the nested form comes before the one beside it.
   const bool theta_inside = nested.Raw("rope_theta") != nullptr;
   rope.theta = (theta_inside ? nested : config)
@@ -170,7 +202,8 @@ RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
   double partial = 1;
   if (nested.Raw("partial_rotary_factor") != nullptr) {
     partial = nested.Real({"partial_rotary_factor"}, 1);
-  } else if (config.Has("partial_rotary_factor")) {
+  } else if (config.Has("partial_rotary_factor") ||
+             (context.turns_part && !is_loaded)) {
     partial = config.Real({"partial_rotary_factor"}, 1);
   }
   const auto type = std::ranges::find(kTypes, rope.type, &RopeType::name);
@@ -194,19 +227,13 @@ RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
            "state one rope for all layers");
     break;
   }
-  // One beside the rope wins; phi3's files have it there.
-  const ConfigView& place =
-      config.Has("original_max_position_embeddings") ? config : nested;
   const bool needs_original = type != kTypes.end() && type->needs_original;
-  if (needs_original && place.Raw("original_max_position_embeddings")) {
-    rope.original_positions =
-        place.Size({"original_max_position_embeddings"}, 1);
-  }
-  config.Ignore({"original_max_position_embeddings"});
+  rope.original_positions =
+      ReadOriginal(config, nested, context, needs_original);
   nested.Ignore({"original_max_position_embeddings", "type", "rope_type"});
   const int64_t dim = context.head_dim;
-  if (!config.config().is_loaded && context.head_dim_is_held && dim > 4 &&
-      dim % 2 == 1 && RotaryDim(nested, dim, partial) == dim) {
+  if (!is_loaded && context.head_dim_is_held && dim > 4 && dim % 2 == 1 &&
+      RotaryDim(nested, dim, partial) == dim) {
     Refuse(config, "head_dim",
            fmt::format("a head of {} dims cannot be turned in pairs", dim),
            "choose an even head_dim");
@@ -219,8 +246,9 @@ RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
                        rope.type),
            fmt::format("set head_dim to {}", dim));
   }
-  rope.frequencies = CountFrequencies(nested, rope.type, dim, partial);
-  DeriveParameters(config, nested, rope.theta);
+  rope.frequencies =
+      CountFrequencies(nested, rope.type, dim, partial, context.turns_part);
+  DeriveParameters(config, nested, rope.theta, is_renamed, context.turns_part);
   return rope;
 }
 
@@ -310,6 +338,27 @@ std::pair<Tensor, Tensor> ApplyRotary(const Tensor& q, const Tensor& k,
   };
   const Tensor q_turned = turn(q);
   return {q_turned, turn(k)};
+}
+
+std::pair<Tensor, Tensor> ApplyPartialRotary(const Tensor& q, const Tensor& k,
+                                             Tensor cosines, Tensor sines) {
+  cosines = Unsqueeze(cosines, 1);
+  sines = Unsqueeze(sines, 1);
+  const int64_t dims = cosines.size(-1);
+  const int axis = q.shape().rank() - 1;
+  const auto rest = [&](const Tensor& x) {
+    return Slice(x, axis, dims, std::numeric_limits<int64_t>::max());
+  };
+  const Tensor q_turns = SliceRange(q, axis, 0, dims);
+  const Tensor q_passes = rest(q);
+  const Tensor k_turns = SliceRange(k, axis, 0, dims);
+  const Tensor k_passes = rest(k);
+  const auto turn = [&](const Tensor& x) {
+    const Tensor straight = Mul(x, cosines);
+    return Add(straight, Mul(RotateHalf(x), sines));
+  };
+  const Tensor q_out = Cat2(turn(q_turns), q_passes, -1);
+  return {q_out, Cat2(turn(k_turns), k_passes, -1)};
 }
 
 }  // namespace foretell

@@ -4,7 +4,8 @@
 // Old form: `rope_theta` beside `rope_scaling: {"type": "linear", "factor":
 // 2}`. New form: `rope_parameters: {"rope_type": "linear", "rope_theta": …}`.
 // Source: transformers 5.23, modeling_rope_utils.py
-// (RotaryEmbeddingConfigMixin), models/llama/modeling_llama.py.
+// (RotaryEmbeddingConfigMixin), models/llama/modeling_llama.py,
+// models/phi3/modeling_phi3.py (what turns a part of a head).
 #ifndef FORETELL_MODELS_LAYERS_ROPE_H_
 #define FORETELL_MODELS_LAYERS_ROPE_H_
 
@@ -42,12 +43,22 @@ struct RopeReading {
   // Kinds of layers that the class knows as it loads; rope settings of their
   // own, keyed by them, are another class's form.
   std::vector<std::string> layer_types = {};
+  // The class turns a part of a head by the default type too.
+  bool turns_part = false;
+  // The class has a field original_max_position_embeddings: its default.
+  std::optional<int64_t> original_positions = {};
+  // Types that the class takes for longrope as it loads.
+  std::vector<std::string_view> longrope_names = {};
 };
 
 // Reads `rope_parameters`, `rope_scaling`, `rope_theta`,
 // `partial_rotary_factor` and `original_max_position_embeddings`, works out
 // the number of frequencies and notes what the class refuses.
 RopeConfig ReadRope(const ConfigView& config, const RopeReading& context);
+
+// The nested settings that decide: `rope_scaling` where it states anything,
+// else `rope_parameters`.
+ConfigView RopeSettings(const ConfigView& config);
 
 // The context length that max_position_embeddings states, and how the scaling
 // reached it.
@@ -71,6 +82,10 @@ struct RotaryEmbedding {
 // q [b, h, s, d] and k [b, h_kv, s, d] turned by cosines and sines [b, s, d].
 std::pair<Tensor, Tensor> ApplyRotary(const Tensor& q, const Tensor& k,
                                       Tensor cosines, Tensor sines);
+// The same for the first dims of a head, as many as the cosines have; the rest
+// passes and is joined to them again, also where nothing is left.
+std::pair<Tensor, Tensor> ApplyPartialRotary(const Tensor& q, const Tensor& k,
+                                             Tensor cosines, Tensor sines);
 
 }  // namespace foretell
 

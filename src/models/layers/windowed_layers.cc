@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/layers/check_fields.h"
 #include "models/layers/read_decoder.h"
 
 namespace foretell {
@@ -57,6 +58,30 @@ WindowedLayers ReadWindowedLayers(const ConfigView& config, int64_t layers) {
                 "the forward fails as it builds the mask",
                 "set sliding_window, and use_sliding_window to true");
   }
+  return out;
+}
+
+WindowedLayers ReadAlternatingLayers(const ConfigView& config, int64_t layers) {
+  WindowedLayers out;
+  CheckFields(config, {{"sliding_window", FieldKind::kWhole, true}});
+  const bool is_absent = config.Raw("sliding_window") == nullptr;
+  out.window = is_absent
+                   ? config.Size({"sliding_window"}, 4096)
+                   : config.OptionalInteger({"sliding_window"}).value_or(0);
+  out.window = std::max<int64_t>(out.window, 0);
+  out.types = ReadLayerTypes(config, layers);
+  if (!config.Has("layer_types")) {
+    // Once loaded, nothing works it out again.
+    if (config.config().is_loaded && config.Raw("layer_types") != nullptr) {
+      config.Problem("layer_types", "is null on a loaded configuration",
+                     "list the kinds of the layers");
+    }
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      out.types.emplace_back(layer % 2 == 0 ? kSliding : kFull);
+    }
+    DeriveTypes(config, out.types);
+  }
+  out.any_slides = std::ranges::find(out.types, kSliding) != out.types.end();
   return out;
 }
 

@@ -1,9 +1,10 @@
-// Qwen's way of saying which layers attend to a window only.
+// Which layers attend to a window only, as Qwen and Gemma 2 say it.
 //
-// `use_sliding_window` switches it, `sliding_window` is its length, and layers
-// from `max_window_layers` on have it, unless `layer_types` lists them.
+// `layer_types` lists them. Without it, Qwen's `use_sliding_window` switches
+// windows for layers from `max_window_layers` on, and Gemma 2's have one in
+// turn. `sliding_window` is its length.
 // Source: transformers 5.23, models/qwen2/configuration_qwen2.py, which Qwen3
-// shares.
+// shares, models/gemma2/configuration_gemma2.py.
 #ifndef FORETELL_MODELS_LAYERS_WINDOWED_LAYERS_H_
 #define FORETELL_MODELS_LAYERS_WINDOWED_LAYERS_H_
 
@@ -24,6 +25,9 @@ struct WindowedLayers {
 };
 
 WindowedLayers ReadWindowedLayers(const ConfigView& config, int64_t layers);
+// Gemma 2's: the first layer and every other one slide. `window` is 0 where
+// there is none.
+WindowedLayers ReadAlternatingLayers(const ConfigView& config, int64_t layers);
 
 }  // namespace foretell
 
