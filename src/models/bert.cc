@@ -10,7 +10,6 @@
 #include "graph/ops/views.h"
 #include "models/family.h"
 #include "models/layers/bert_head.h"
-#include "models/layers/causal_mask.h"
 #include "models/layers/classification.h"
 #include "models/layers/heads.h"
 #include "models/layers/read_bert.h"
@@ -68,11 +67,7 @@ class Bert : public Model {
         base_(head_ == BertHead::kNone ? root : root.Child("bert")),
         embeddings_(base_.Child("embeddings"), config.layer, config.vocabulary,
                     config.positions, config.types),
-        encoder_(base_.Child("encoder")) {
-    const Module list = encoder_.Child("layer");
-    for (int64_t index = 0; index < config.layers; ++index) {
-      layers_.emplace_back(list.Child(index, RegionKind::kBlock), config.layer);
-    }
+        encoder_(base_.Child("encoder"), config.layer, config.layers) {
     if (which.pooler) pooler_.emplace(base_.Child("pooler"), Hidden());
     AddHead();
   }
@@ -170,21 +165,8 @@ class Bert : public Model {
                                     std::string_view attention) const {
     const Scope scope = base_.Enter();
     const Tensor embedded = embeddings_.Forward(input_ids);
-    Tensor mask;
-    if (config_.layer.is_decoder) {
-      mask = CausalMask(embedded, Tensor(), attention, 0);
-    }
-    const Tensor hidden = RunEncoder(embedded, mask, attention);
+    const Tensor hidden = encoder_.Forward(embedded, attention);
     return {hidden, pooler_ ? pooler_->Forward(hidden) : Tensor()};
-  }
-
-  Tensor RunEncoder(Tensor hidden, const Tensor& mask,
-                    std::string_view attention) const {
-    const Scope scope = encoder_.Enter();
-    for (const BertLayer& layer : layers_) {
-      hidden = layer.Forward(hidden, mask, attention);
-    }
-    return hidden;
   }
 
   // input_ids [b, choices, s]: each choice is a row.
@@ -203,33 +185,13 @@ class Bert : public Model {
   Module root_;
   Module base_;
   BertEmbeddings embeddings_;
-  Module encoder_;
-  std::vector<BertLayer> layers_;
+  BertEncoder encoder_;
   std::optional<BertPooler> pooler_;
   std::optional<Module> cls_;
   std::optional<BertVocabularyHead> vocabulary_head_;
   std::optional<Dropout> dropout_;
   std::optional<Linear> classifier_;
 };
-
-// The library warns of both as the model is built.
-void CheckDirection(const ConfigView& config, BertHead head, bool is_decoder) {
-  if (head == BertHead::kCausalLm && !is_decoder) {
-    config.Find("model/is-decoder", Severity::kWarn, "is_decoder",
-                "BertLMHeadModel predicts the next token, but is_decoder is "
-                "not set",
-                "its attention looks ahead, so that the loss means nothing; "
-                "sizes are not affected",
-                "\"is_decoder\": true");
-  }
-  if (head == BertHead::kMaskedLm && is_decoder) {
-    config.Find("model/is-decoder", Severity::kWarn, "is_decoder",
-                "BertForMaskedLM fills gaps, but is_decoder is set",
-                "its attention sees only what lies before a gap; sizes are "
-                "not affected",
-                "\"is_decoder\": false");
-  }
-}
 
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                              std::string_view class_name) {
@@ -245,23 +207,10 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   settings.layer.fills_cache =
       settings.layer.is_decoder && head != BertHead::kNone &&
       head != BertHead::kCausalLm && config.Flag({"use_cache"}, true);
-  CheckDirection(config, head, settings.layer.is_decoder);
+  CheckDirection(config, class_name, head == BertHead::kCausalLm,
+                 head == BertHead::kMaskedLm);
   auto model = std::make_unique<Bert>(root, settings, *found);
-  const BertLayerConfig& layer = settings.layer;
-  model->stacks.push_back(
-      {layer.is_decoder ? "decoder" : "encoder", settings.layers});
-  for (int64_t index = 0; index < settings.layers; ++index) {
-    LayerState state;
-    if (layer.is_decoder) {
-      state = {LayerState::Kind::kFull, layer.heads, layer.head_dim,
-               layer.head_dim, 0};
-    }
-    model->states.push_back(state);
-    state.kind = LayerState::Kind::kCross;
-    if (layer.is_decoder && layer.cross_attention) {
-      model->states.push_back(state);
-    }
-  }
+  StateBertLayers(settings, *model);
   model->context_length = {settings.positions, "max_position_embeddings"};
   return model;
 }

@@ -16,23 +16,27 @@ extern const Family kMixtralFamily;
 extern const Family kPhi3Family;
 extern const Family kQwen2Family;
 extern const Family kQwen3Family;
+extern const Family kRobertaFamily;
 extern const Family kT5Family;
+extern const Family kXlmRobertaFamily;
 
 namespace {
 
 // By name.
 constexpr std::array kFamilies = {
-    &kBertFamily,     //
-    &kGemmaFamily,    //
-    &kGemma2Family,   //
-    &kGpt2Family,     //
-    &kLlamaFamily,    //
-    &kMistralFamily,  //
-    &kMixtralFamily,  //
-    &kPhi3Family,     //
-    &kQwen2Family,    //
-    &kQwen3Family,    //
-    &kT5Family,       //
+    &kBertFamily,        //
+    &kGemma2Family,      //
+    &kGemmaFamily,       //
+    &kGpt2Family,        //
+    &kLlamaFamily,       //
+    &kMistralFamily,     //
+    &kMixtralFamily,     //
+    &kPhi3Family,        //
+    &kQwen2Family,       //
+    &kQwen3Family,       //
+    &kRobertaFamily,     //
+    &kT5Family,          //
+    &kXlmRobertaFamily,  //
 };
 
 }  // namespace

@@ -321,6 +321,29 @@ PHI3 += [
     (None, None, 'rope_parameters.rope_type="linear"'), (None, None, 'rope_parameters.rope_type="linear",rope_parameters.factor=2.0'), (None, None, 'rope_parameters.rope_type="su"'),
 ]
 
+# BERT's keys under other defaults; what they share with BERT is not recorded again.
+ENDINGS = ("Model", "ForCausalLM", "ForMaskedLM", "ForSequenceClassification", "ForMultipleChoice", "ForTokenClassification", "ForQuestionAnswering")
+ROBERTA = [("Roberta" + c, None, None) for c in ENDINGS]
+ROBERTA += labels("RobertaForSequenceClassification", ("RobertaForTokenClassification", "RobertaForQuestionAnswering", "RobertaForMultipleChoice"))
+ROBERTA += [
+    (None, "tie_word_embeddings=false", None), ("RobertaForCausalLM", "tie_word_embeddings=false", None), ("RobertaForCausalLM", "is_decoder=true", None),
+    ("RobertaForCausalLM", "is_decoder=true,add_cross_attention=true", None), (None, "add_cross_attention=true", None), (None, "num_attention_heads=11", None),
+    (None, "num_attention_heads=11,embedding_size=128", None), (None, "type_vocab_size=0", None), (None, "max_position_embeddings=0", None),
+    (None, "max_position_embeddings=1", None), (None, "max_position_embeddings=1,-pad_token_id", None), (None, "vocab_size=1,-pad_token_id", None), (None, "pad_token_id=514", None), (None, "pad_token_id=-1", None),
+    (None, "pad_token_id=null,max_position_embeddings=0,vocab_size=0", None), (None, "pad_token_id=-600", None), (None, 'hidden_act="nosuch"', None),
+    (None, 'hidden_act="nosuch",num_hidden_layers=0', None), (None, 'hidden_act="prelu"', None), ("RobertaForSequenceClassification", "classifier_dropout=1.5", None),
+    ("RobertaForMultipleChoice", "classifier_dropout=1.5", None), (None, "layer_norm_eps=1", None), (None, "-model_type", None), (None, "-architectures", None),
+    (None, 'architectures=["XLMRobertaForMaskedLM"]', None), (None, 'model_type="xlm-roberta"', None), (None, 'model_type="xlm-roberta",-vocab_size', None), ("BertForMaskedLM", None, None),
+    (None, "-hidden_size,-intermediate_size,-vocab_size,-max_position_embeddings,-type_vocab_size,-pad_token_id", None),
+    (None, None, "tie_word_embeddings=false"), (None, None, "max_position_embeddings=40,type_vocab_size=3"), (None, None, "pad_token_id=600"),
+]
+XLM_ROBERTA = [("XLMRoberta" + c, None, None) for c in ENDINGS]
+XLM_ROBERTA += [
+    ("XLMRobertaForSequenceClassification", "num_labels=5", None), ("XLMRobertaForCausalLM", "is_decoder=true,add_cross_attention=true", None), (None, "-model_type", None), (None, "-architectures", None),
+    (None, 'architectures=["RobertaForMaskedLM"]', None), (None, 'model_type="roberta"', None), (None, 'model_type="roberta",-vocab_size', None),
+    (None, "-hidden_size,-intermediate_size,-vocab_size,-max_position_embeddings,-type_vocab_size,-pad_token_id", None), (None, None, "vocab_size=99"),
+]
+
 # family -> (configuration, what makes it shallow, rows); further rows name a configuration of their own, as published.
 FAMILIES = {
     "gpt2": ("openai-community--gpt2", "n_layer=2", GPT2),
@@ -334,6 +357,8 @@ FAMILIES = {
     "gemma": ("google--gemma-2b", "num_hidden_layers=2", GEMMA),
     "gemma2": ("google--gemma-2-2b-it", "num_hidden_layers=2", GEMMA2),
     "phi3": ("microsoft--Phi-3-mini-4k-instruct", "num_hidden_layers=2", PHI3),
+    "roberta": ("FacebookAI--roberta-large", "num_hidden_layers=2", ROBERTA),
+    "xlm-roberta": ("FacebookAI--xlm-roberta-base", "num_hidden_layers=2", XLM_ROBERTA),
 }
 FURTHER = [
     ("gpt2", "distilbert--distilgpt2", "GPT2DoubleHeadsModel", None, None), ("gpt2", "distilbert--distilgpt2", "GPT2ForSequenceClassification", None, None),

@@ -7,20 +7,18 @@
 #include "graph/ops/elementwise.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/views.h"
+#include "models/layers/causal_mask.h"
 #include "models/layers/dynamic_cache.h"
 #include "models/layers/functional.h"
 #include "models/layers/plain_attention.h"
 
 namespace foretell {
-namespace {
 
-// A buffer that the state_dict leaves out.
-ValueId WholeNumbers(const Module& at, std::string_view name, int64_t count) {
+ValueId WholeNumberBuffer(const Module& at, std::string_view name,
+                          int64_t count) {
   at.Buffer(name, {1, count}, DType::kInt64, false);
   return at.builder().graph().buffers.back().value;
 }
-
-}  // namespace
 
 BertEmbeddings::BertEmbeddings(const Module& at, const BertLayerConfig& config,
                                int64_t vocabulary, int64_t positions,
@@ -37,8 +35,8 @@ BertEmbeddings::BertEmbeddings(const Module& at, const BertLayerConfig& config,
       norm(at.Child("LayerNorm", RegionKind::kNorm), config.hidden,
            config.norm_epsilon),
       dropout(at.Child("dropout"), config.hidden_dropout),
-      position_ids(WholeNumbers(at, "position_ids", positions)),
-      token_type_ids(WholeNumbers(at, "token_type_ids", positions)) {}
+      position_ids(WholeNumberBuffer(at, "position_ids", positions)),
+      token_type_ids(WholeNumberBuffer(at, "token_type_ids", positions)) {}
 
 Tensor BertEmbeddings::Forward(const Tensor& input_ids) const {
   const Scope scope = module.Enter();
@@ -163,6 +161,27 @@ Tensor BertLayer::Forward(const Tensor& hidden, const Tensor& mask,
     parts.push_back(FeedForward(part));
   }
   return Cat(parts, 1);
+}
+
+BertEncoder::BertEncoder(const Module& at, const BertLayerConfig& config,
+                         int64_t layers)
+    : module(at), is_decoder(config.is_decoder) {
+  const Module list = module.Child("layer");
+  for (int64_t index = 0; index < layers; ++index) {
+    layer.emplace_back(list.Child(index, RegionKind::kBlock), config);
+  }
+}
+
+Tensor BertEncoder::Forward(const Tensor& embedded,
+                            std::string_view attention) const {
+  Tensor mask;
+  if (is_decoder) mask = CausalMask(embedded, Tensor(), attention, 0);
+  const Scope scope = module.Enter();
+  Tensor hidden = embedded;
+  for (const BertLayer& one : layer) {
+    hidden = one.Forward(hidden, mask, attention);
+  }
+  return hidden;
 }
 
 BertPooler::BertPooler(const Module& at, int64_t hidden)

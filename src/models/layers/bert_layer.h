@@ -1,5 +1,5 @@
 // BERT's layers: embeddings, self attention with its output, a feed-forward,
-// their layer, and the pooler.
+// their layer and stack, and the pooler.
 //
 // Source: transformers 5.23, models/bert/modeling_bert.py (BertEmbeddings to
 // BertPooler).
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "models/layers/activation.h"
 #include "models/layers/dropout.h"
@@ -31,6 +32,10 @@ struct BertLayerConfig {
   bool fills_cache = false;  // keys and values pass through an empty cache
   int64_t chunk = 0;  // tokens that pass the feed-forward at once; 0: all
 };
+
+// [1, count] whole numbers that the state_dict leaves out.
+ValueId WholeNumberBuffer(const Module& at, std::string_view name,
+                          int64_t count);
 
 struct BertEmbeddings {
   BertEmbeddings(const Module& at, const BertLayerConfig& config,
@@ -107,6 +112,16 @@ struct BertLayer {
 
  private:
   Tensor FeedForward(const Tensor& attended) const;
+};
+
+struct BertEncoder {
+  BertEncoder(const Module& at, const BertLayerConfig& config, int64_t layers);
+  // The mask is made here where the layers are a decoder's.
+  Tensor Forward(const Tensor& embedded, std::string_view attention) const;
+
+  Module module;
+  bool is_decoder;
+  std::vector<BertLayer> layer;
 };
 
 // [b, s, width] -> [b, width], of each row's first token.

@@ -70,28 +70,46 @@ BertLayerConfig ReadLayer(const ConfigView& config, int64_t layers,
   return out;
 }
 
+// A key that is absent means the dialect's own row.
+std::optional<int64_t> ReadPadding(const ConfigView& config,
+                                   const BertDialect& dialect,
+                                   const BertConfig& sizes) {
+  const bool stated = config.Raw("pad_token_id") != nullptr;
+  const std::optional<int64_t> padding =
+      stated ? config.OptionalInteger({"pad_token_id"}) : dialect.padding;
+  const auto check = [&](std::string_view key, int64_t rows) {
+    if (stated) return CheckPadding(config, rows);
+    if (*padding < rows) return;
+    config.Find(
+        "model/padding", Severity::kBlock, key,
+        fmt::format("{} is {}, and pad_token_id {} by default",
+                    config.PathOf(key), rows, *padding),
+        fmt::format("the embedding has no row {} to set to zero", *padding),
+        fmt::format("correct {}", key));
+  };
+  check("vocab_size", sizes.vocabulary);
+  if (dialect.pads_positions) {
+    check("max_position_embeddings", sizes.positions);
+  }
+  return padding;
+}
+
 }  // namespace
 
-BertConfig ReadBert(const ConfigView& config, const BertNeeds& needs) {
+BertConfig ReadBert(const ConfigView& config, const BertNeeds& needs,
+                    const BertDialect& dialect) {
   BertConfig out;
   CheckCommonFields(config);
   CheckFields(config, {{"layer_norm_eps", FieldKind::kFloat},
                        {"initializer_range", FieldKind::kFloat},
                        {"classifier_dropout", FieldKind::kNumber, true},
                        {"pad_token_id", FieldKind::kWhole, true}});
-  out.vocabulary = SizeOrEmpty(config, {"vocab_size"}, 30522);
+  out.vocabulary = SizeOrEmpty(config, {"vocab_size"}, dialect.vocabulary);
   out.positions = SizeOrEmpty(config, {"max_position_embeddings"}, 512);
   out.types = SizeOrEmpty(config, {"type_vocab_size"}, 2);
   out.layers = config.Layers({"num_hidden_layers"}, 12);
   out.layer = ReadLayer(config, out.layers, needs.activation);
-  CheckPadding(config, out.vocabulary);
-  // Row 0 is the padding unless the file says otherwise.
-  if (out.vocabulary == 0 && config.Raw("pad_token_id") == nullptr) {
-    config.Find("model/padding", Severity::kBlock, "vocab_size",
-                "vocab_size is 0, and pad_token_id by default too",
-                "the embedding has no row 0 to set to zero",
-                "correct vocab_size");
-  }
+  out.padding = ReadPadding(config, dialect, out);
   out.tie_embeddings = config.Flag({"tie_word_embeddings"}, true);
   out.classifier_dropout = out.layer.hidden_dropout;
   if (needs.classifier_dropout && config.Has("classifier_dropout")) {
@@ -107,6 +125,45 @@ BertConfig ReadBert(const ConfigView& config, const BertNeeds& needs) {
                  "model_max_length", "export_model_type", "classifier_dropout",
                  "pruned_heads", "add_pooling_layer"});
   return out;
+}
+
+void CheckDirection(const ConfigView& config, std::string_view class_name,
+                    bool predicts_next, bool fills_gaps) {
+  const bool is_decoder = config.Flag({"is_decoder"}, false);
+  if (predicts_next && !is_decoder) {
+    config.Find("model/is-decoder", Severity::kWarn, "is_decoder",
+                fmt::format("{} predicts the next token, but is_decoder is "
+                            "not set",
+                            class_name),
+                "its attention looks ahead, so that the loss means nothing; "
+                "sizes are not affected",
+                "\"is_decoder\": true");
+  }
+  if (fills_gaps && is_decoder) {
+    config.Find("model/is-decoder", Severity::kWarn, "is_decoder",
+                fmt::format("{} fills gaps, but is_decoder is set", class_name),
+                "its attention sees only what lies before a gap; sizes are "
+                "not affected",
+                "\"is_decoder\": false");
+  }
+}
+
+void StateBertLayers(const BertConfig& config, Model& model) {
+  const BertLayerConfig& layer = config.layer;
+  model.stacks.push_back(
+      {layer.is_decoder ? "decoder" : "encoder", config.layers});
+  for (int64_t index = 0; index < config.layers; ++index) {
+    LayerState state;
+    if (layer.is_decoder) {
+      state = {LayerState::Kind::kFull, layer.heads, layer.head_dim,
+               layer.head_dim, 0};
+    }
+    model.states.push_back(state);
+    state.kind = LayerState::Kind::kCross;
+    if (layer.is_decoder && layer.cross_attention) {
+      model.states.push_back(state);
+    }
+  }
 }
 
 }  // namespace foretell

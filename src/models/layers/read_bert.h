@@ -1,4 +1,5 @@
-// BERT's configuration: its keys and what the class refuses.
+// BERT's configuration: its keys and what the class refuses; and how the
+// families that share its keys differ.
 //
 // Source: transformers 5.23, models/bert/configuration_bert.py and the
 // constructors of modeling_bert.py.
@@ -6,9 +7,12 @@
 #define FORETELL_MODELS_LAYERS_READ_BERT_H_
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "models/layers/bert_layer.h"
 #include "models/layers/classification.h"
+#include "models/model.h"
 #include "spec/config_view.h"
 
 namespace foretell {
@@ -20,18 +24,35 @@ struct BertNeeds {
   bool classifier_dropout = false;
 };
 
+// What the configuration classes with BERT's keys set differently.
+struct BertDialect {
+  int64_t vocabulary = 30522;
+  int64_t padding = 0;
+  bool pads_positions = false;  // that table has a row of padding too
+};
+
 struct BertConfig {
   BertLayerConfig layer;
   int64_t vocabulary = 0;
   int64_t positions = 0;
   int64_t types = 0;
+  std::optional<int64_t> padding;  // as written: it may count from the end
   int64_t layers = 0;
   double classifier_dropout = 0;
   bool tie_embeddings = true;
   LabelConfig labels;
 };
 
-BertConfig ReadBert(const ConfigView& config, const BertNeeds& needs);
+BertConfig ReadBert(const ConfigView& config, const BertNeeds& needs,
+                    const BertDialect& dialect = {});
+
+// Warns of a class for the next token whose attention looks ahead, and of one
+// for gaps whose attention does not, as the library does.
+void CheckDirection(const ConfigView& config, std::string_view class_name,
+                    bool predicts_next, bool fills_gaps);
+
+// What each layer keeps, and the stack.
+void StateBertLayers(const BertConfig& config, Model& model);
 
 }  // namespace foretell
 
