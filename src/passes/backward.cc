@@ -37,10 +37,11 @@ struct Less {
   }
 };
 
-// at::sum_to: axes that broadcasting added or widened are summed away.
-Tensor SumTo(const Tensor& gradient, const Shape& shape) {
+// at::sum_to: axes that broadcasting added or widened are summed away. What is
+// summed goes before its sum is seen as another shape.
+Tensor SumTo(Tensor gradient, const Shape& shape) {
   if (gradient.shape() == shape) return gradient;
-  if (shape.rank() == 0) return SumAll(gradient);
+  if (shape.rank() == 0) return SumAll(std::move(gradient));
   const int leading = gradient.shape().rank() - shape.rank();
   Shape axes;
   for (int axis = 0; axis < leading; ++axis) axes.Append(axis);
@@ -49,9 +50,8 @@ Tensor SumTo(const Tensor& gradient, const Shape& shape) {
       axes.Append(axis);
     }
   }
-  const Tensor summed =
-      axes.rank() > 0 ? SumAxes(gradient, axes, true) : gradient;
-  return leading > 0 ? View(summed, shape) : summed;
+  if (axes.rank() > 0) gradient = SumAxes(std::move(gradient), axes, true);
+  return leading > 0 ? View(std::move(gradient), shape) : gradient;
 }
 
 class Engine {
@@ -197,7 +197,8 @@ class Engine {
       if (gradients[i].empty()) continue;
       const Value input = (*graph_)[graph_->InputsOf(At(id))[i]];
       if (!input.requires_grad) continue;
-      gradients[i] = To(SumTo(gradients[i], input.shape), input.dtype);
+      gradients[i] =
+          To(SumTo(std::move(gradients[i]), input.shape), input.dtype);
     }
     return gradients;
   }
