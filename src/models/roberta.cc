@@ -88,19 +88,23 @@ class Roberta : public Model {
     switch (head_) {
       case RobertaHead::kCausalLm: {
         const Tensor logits = vocabulary_head_->Forward(Alias(hidden));
+        inputs.Return(logits);
         return labels.empty() ? logits : CausalLmLoss(logits, labels);
       }
       case RobertaHead::kMaskedLm: {
         const Tensor logits = vocabulary_head_->Forward(hidden);
+        inputs.Return(logits);
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case RobertaHead::kSequence: {
         const Tensor logits = sequence_head_->Forward(hidden);
+        inputs.Return(logits);
         return labels.empty() ? logits
                               : SequenceLoss(logits, labels, config_.labels);
       }
       case RobertaHead::kToken: {
         const Tensor logits = classifier_->Forward(dropout_->Forward(hidden));
+        inputs.Return(logits);
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case RobertaHead::kAnswer:
@@ -109,6 +113,7 @@ class Roberta : public Model {
       case RobertaHead::kChoice:
         break;
     }
+    inputs.Return(pooled);
     return hidden;
   }
 
@@ -162,6 +167,7 @@ class Roberta : public Model {
     Tensor pooled = RunBase(rows, inputs.attention).second;
     pooled = dropout_->Forward(pooled);
     const Tensor logits = View(classifier_->Forward(pooled), {-1, choices});
+    inputs.Return(logits);
     return inputs.labels.empty() ? logits : CrossEntropy(logits, inputs.labels);
   }
 
