@@ -38,19 +38,33 @@ class Sweep {
   }
 
  private:
+  // Storages that something names: a tied parameter's own was never made.
   bool AddResident() {
-    for (const Storage& storage : graph_.storages) {
-      int64_t* sum = nullptr;
-      if (storage.kind == StorageKind::kParameter) sum = &out_.parameters;
-      if (storage.kind == StorageKind::kBuffer) sum = &out_.buffers;
-      if (storage.kind == StorageKind::kInput) sum = &out_.inputs;
-      if (storage.kind == StorageKind::kState) sum = &out_.states;
-      if (sum == nullptr) continue;
-      const auto total = CheckedAdd(*sum, storage.bytes);
-      if (storage.bytes < 0 || !total) return false;
-      *sum = *total;
+    std::vector<bool> seen(graph_.storages.size());
+    const auto add = [&](ValueId value, int64_t& sum) {
+      const StorageId storage = graph_[value].storage;
+      if (seen[storage.index]) return true;
+      seen[storage.index] = true;
+      const int64_t bytes = graph_.storages[storage.index].bytes;
+      const auto total = CheckedAdd(sum, bytes);
+      if (bytes < 0 || !total) return false;
+      sum = *total;
+      return true;
+    };
+    bool fits = true;
+    for (const Parameter& parameter : graph_.parameters) {
+      fits = fits && add(parameter.value, out_.parameters);
     }
-    return out_.resident() >= 0;
+    for (const Buffer& buffer : graph_.buffers) {
+      fits = fits && add(buffer.value, out_.buffers);
+    }
+    for (const ValueId input : graph_.inputs) {
+      fits = fits && add(input, out_.inputs);
+    }
+    for (const Storage& storage : graph_.storages) {
+      if (storage.kind == StorageKind::kState) out_.states += storage.bytes;
+    }
+    return fits;
   }
 
   // Numbers that Python holds are values that no operation makes: their

