@@ -157,6 +157,7 @@ KeptMemory AnalyzeKept(const Graph& graph) {
   KeptMemory out;
   std::vector<bool> seen(graph.storages.size());
   for (const Saved& saved : graph.saved) {
+    if (saved.is_recomputed) continue;
     const StorageId storage = graph[saved.value].storage;
     const Storage& of = graph.storages[storage.index];
     if (of.kind != StorageKind::kActivation || seen[storage.index]) continue;

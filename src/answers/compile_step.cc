@@ -67,6 +67,7 @@ class Compiler {
     execution.training = step_->mode == StepMode::kTrain;
     execution.gradients = execution.training;
     execution.autocast = step_->autocast;
+    execution.checkpoint = step_->checkpoint;
     execution.capability = step_->capability;
     builder_.set_execution(execution);
     builder_.StartPhase(Phase::kForward);

@@ -80,6 +80,33 @@ Scope::Scope(Builder& builder, RegionId region) : builder_(&builder) {
 
 Scope::~Scope() { builder_->region_stack_.pop_back(); }
 
+CheckpointScope::CheckpointScope(Builder& builder,
+                                 std::initializer_list<Tensor> arguments,
+                                 std::initializer_list<Tensor> keywords)
+    : builder_(nullptr) {
+  const Execution& execution = builder.execution();
+  if (!execution.checkpoint || !execution.gradients || !execution.training) {
+    return;
+  }
+  builder_ = &builder;
+  std::vector<Tensor> held;
+  for (const Tensor& one : arguments) {
+    if (one.empty()) continue;
+    // Kept for the whole region, so for no operation of it.
+    builder.graph_->saved.push_back({one.id()});
+    builder.tape_->Keep(Tensor());
+    held.push_back(one);
+  }
+  for (const Tensor& one : keywords) {
+    if (!one.empty()) held.push_back(one);
+  }
+  builder.tape_->BeginFrame(std::move(held));
+}
+
+CheckpointScope::~CheckpointScope() {
+  if (builder_ != nullptr) builder_->tape_->EndFrame();
+}
+
 Builder::Builder(Graph& graph, DType dtype)
     : graph_(&graph), dtype_(dtype), tape_(std::make_unique<Tape>(graph)) {
   FORETELL_CHECK(graph.regions.empty(), "a builder starts a new graph");
@@ -241,6 +268,17 @@ std::vector<Tensor> Builder::CopiesToSave(const OperationRow& row,
   return copies;
 }
 
+void Builder::KeepNext(const Tensor& tensor, uint32_t operand, Operation& of) {
+  const bool recomputes = tape_->in_frame();
+  graph_->saved.push_back({tensor.id(), operand, recomputes});
+  ++of.saved_count;
+  if (recomputes) {
+    tape_->KeepInFrame(of.saved_count == 1);
+  } else {
+    tape_->Keep(tensor);
+  }
+}
+
 void Builder::SaveInputs(const OperationRow& row,
                          std::span<const Tensor> inputs,
                          std::span<const Tensor> copies) {
@@ -250,9 +288,7 @@ void Builder::SaveInputs(const OperationRow& row,
     const size_t end = save.rest ? inputs.size() : first + 1;
     for (size_t i = first; i < end && i < inputs.size(); ++i) {
       const Tensor& kept = save.copied ? copies[i] : inputs[i];
-      graph_->saved.push_back({kept.id(), static_cast<uint32_t>(i)});
-      ++graph_->operations.back().saved_count;
-      tape_->Keep(kept);
+      KeepNext(kept, static_cast<uint32_t>(i), graph_->operations.back());
     }
   }
 }
@@ -265,12 +301,11 @@ void Builder::SaveOutputs(const OperationRow& row, OperationId operation,
     const auto at = static_cast<size_t>(save.output);
     if (at >= outputs.size()) continue;
     // Autograd holds a view of its own; what has no gradient it holds itself.
-    const Tensor kept = ValueOf(outputs[at].id()).requires_grad
-                            ? Detach(outputs[at])
-                            : outputs[at];
-    graph_->saved.push_back({kept.id(), inputs + static_cast<uint32_t>(at)});
-    ++graph_->operations[operation.index].saved_count;
-    tape_->Keep(kept);
+    const bool is_view =
+        ValueOf(outputs[at].id()).requires_grad && !tape_->in_frame();
+    const Tensor kept = is_view ? Detach(outputs[at]) : outputs[at];
+    KeepNext(kept, inputs + static_cast<uint32_t>(at),
+             graph_->operations[operation.index]);
   }
 }
 

@@ -36,6 +36,7 @@ struct Execution {
   bool training = true;   // model.train(): dropout drops
   bool gradients = true;  // autograd records; false under torch.no_grad()
   std::optional<DType> autocast;  // of torch.autocast, where it is on
+  bool checkpoint = false;        // blocks keep their inputs and recompute
   // Of the card: ten times the major number plus the minor one.
   int capability = 90;
 };
@@ -79,6 +80,22 @@ class Scope {
 
  private:
   Builder* builder_;
+};
+
+// Around the call of a block: with Execution::checkpoint, its backward runs
+// the block's forward again. `arguments` are tensors that the call gives by
+// position, which autograd keeps as inputs of the region; `keywords` those
+// given by name, which only live as long.
+class CheckpointScope {
+ public:
+  CheckpointScope(Builder& builder, std::initializer_list<Tensor> arguments,
+                  std::initializer_list<Tensor> keywords = {});
+  ~CheckpointScope();
+  CheckpointScope(const CheckpointScope&) = delete;
+  CheckpointScope& operator=(const CheckpointScope&) = delete;
+
+ private:
+  Builder* builder_;  // null where blocks keep what they save
 };
 
 class Builder {
@@ -142,12 +159,14 @@ class Builder {
   int32_t HoldsOf(ValueId id) const { return holds_[id.index]; }
 
  private:
-  friend class Tensor;
+  friend class CheckpointScope;
   friend class Scope;
+  friend class Tensor;
   ValueId NewValue(const Shape& shape, const Shape& strides, DType dtype,
                    StorageId storage);
   StorageId NewStorage(StorageKind kind, const Shape& shape,
                        const Shape& strides, DType dtype);
+  void KeepNext(const Tensor& tensor, uint32_t operand, Operation& of);
   bool Records(const OperationRow& row, std::span<const Tensor> inputs) const;
   bool Applies(const Save& save, std::span<const Tensor> inputs) const;
   // Copies of the inputs that the operation writes over and yet keeps.

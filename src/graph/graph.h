@@ -109,6 +109,8 @@ struct Operation {
 struct Saved {
   ValueId value;
   uint32_t operand = 0;  // which of its inputs, then outputs, it is
+  // Not kept: the backward runs the region's forward again to get it.
+  bool is_recomputed = false;
 };
 
 // The part of a training step that the steps from `first_step` on belong to.

@@ -18,6 +18,9 @@ void Tape::Record(OperationId operation) {
     entries_.resize(operation.index + size_t{1});
   }
   entries_[operation.index].exists = true;
+  if (in_frame_) {
+    entries_[operation.index].frame = static_cast<uint32_t>(frames_.size());
+  }
   for (const ValueId id :
        graph_->InputsOf(graph_->operations[operation.index])) {
     const OperationId maker = MakerOf(id);
@@ -50,6 +53,44 @@ void Tape::Release(OperationId operation) {
     // Its last name may be the last of another record, which then goes too.
     const Tensor last = std::move(kept_[of.first_saved + i]);
   }
+  LeaveFrame(operation);
+}
+
+// The frame goes with the last record that could ask it to recompute.
+void Tape::LeaveFrame(OperationId operation) {
+  Entry& entry = entries_[operation.index];
+  if (entry.frame == 0) return;
+  CheckpointFrame& frame = frames_[entry.frame - 1];
+  entry.frame = 0;
+  const bool asks = graph_->operations[operation.index].saved_count > 0;
+  if (!asks || --frame.left > 0) return;
+  const std::vector<Tensor> last = std::move(frame.held);
+}
+
+void Tape::KeepInFrame(bool is_first) {
+  kept_.push_back(Tensor());
+  if (is_first) ++frames_.back().left;
+}
+
+void Tape::BeginFrame(std::vector<Tensor> held) {
+  CheckpointFrame frame;
+  frame.first_step = static_cast<uint32_t>(graph_->steps.size());
+  frame.first_value = static_cast<uint32_t>(graph_->values.size());
+  frame.held = std::move(held);
+  frames_.push_back(std::move(frame));
+  in_frame_ = true;
+}
+
+void Tape::EndFrame() {
+  frames_.back().end_step = static_cast<uint32_t>(graph_->steps.size());
+  frames_.back().end_value = static_cast<uint32_t>(graph_->values.size());
+  in_frame_ = false;
+}
+
+CheckpointFrame* Tape::FrameOf(OperationId operation) {
+  if (operation.index >= entries_.size()) return nullptr;
+  const uint32_t frame = entries_[operation.index].frame;
+  return frame == 0 ? nullptr : &frames_[frame - 1];
 }
 
 void Tape::LoseOutput(ValueId value) {

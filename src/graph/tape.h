@@ -19,6 +19,20 @@
 
 namespace foretell {
 
+// A region whose backward runs its forward again instead of keeping what it
+// saved: non-reentrant activation checkpointing.
+// Source: torch 2.15, torch/utils/checkpoint.py
+// (_checkpoint_without_reentrant_generator, _checkpoint_hook).
+struct CheckpointFrame {
+  uint32_t first_step = 0;  // of the region, in Graph::steps
+  uint32_t end_step = 0;
+  uint32_t first_value = 0;
+  uint32_t end_value = 0;
+  uint32_t left = 0;         // operations that may still ask for a tensor
+  std::vector<Tensor> held;  // what the region is called with
+  bool is_recomputed = false;
+};
+
 class Tape {
  public:
   explicit Tape(Graph& graph) : graph_(&graph) {}
@@ -31,8 +45,21 @@ class Tape {
   OperationId MakerOf(ValueId value) const;
   void SetMaker(ValueId value, OperationId operation);
 
-  // Holds the next of Graph::saved; empty where something else will give it.
+  // Holds the next of Graph::saved.
   void Keep(Tensor tensor) { kept_.push_back(std::move(tensor)); }
+  // A recomputation will give the next of Graph::saved; it may be the first
+  // of its operation.
+  void KeepInFrame(bool is_first);
+  void SetKept(uint32_t saved, Tensor tensor) {
+    kept_[saved] = std::move(tensor);
+  }
+
+  // Between these, what is recorded keeps nothing but the frame's `held`.
+  void BeginFrame(std::vector<Tensor> held);
+  void EndFrame();
+  bool in_frame() const { return in_frame_; }
+  // The frame of an operation's record; null where it has none.
+  CheckpointFrame* FrameOf(OperationId operation);
   // In the order of Graph::SavedOf.
   std::span<const Tensor> KeptBy(OperationId operation) const;
   void Release(OperationId operation);
@@ -44,7 +71,9 @@ class Tape {
   struct Entry {
     bool exists = false;
     int32_t references = 0;  // outputs with a name, and later records
+    uint32_t frame = 0;      // one more than its place; 0: none
   };
+  void LeaveFrame(OperationId operation);
   void Drop(OperationId operation);
   std::vector<OperationId> MakersOfInputs(OperationId operation) const;
 
@@ -52,6 +81,8 @@ class Tape {
   std::vector<Entry> entries_;      // by operation
   std::vector<OperationId> maker_;  // by value
   std::vector<Tensor> kept_;        // by Graph::saved
+  std::vector<CheckpointFrame> frames_;
+  bool in_frame_ = false;
 };
 
 }  // namespace foretell

@@ -165,7 +165,7 @@ class Gpt2 : public Model {
         inputs.attention, 0);
     hidden = drop_.Forward(hidden);
     for (const Gpt2Block& block : blocks_) {
-      hidden = block.Forward(hidden, mask, inputs.attention);
+      hidden = block.Forward(hidden, mask, position_ids, inputs.attention);
     }
     hidden = ln_f_.Forward(hidden);
     return View(hidden, {-1, length, hidden.size(-1)});

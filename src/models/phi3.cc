@@ -85,6 +85,10 @@ struct Phi3Layer {
         resid_mlp_dropout(at.Child("resid_mlp_dropout"), dropout) {}
 
   Tensor Forward(const Tensor& input, const DecoderContext& context) const {
+    const CheckpointScope checkpoint(
+        module.builder(), {input},
+        {self_attn.config.window > 0 ? context.window_mask : context.mask,
+         context.rotary.first, context.rotary.second, context.position_ids});
     const Scope scope = module.Enter();
     Tensor residual = input;
     Tensor hidden = input_layernorm.Forward(input);

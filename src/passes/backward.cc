@@ -16,6 +16,7 @@
 #include "graph/ops/views.h"
 #include "graph/strides.h"
 #include "graph/tape.h"
+#include "passes/recompute.h"
 
 namespace foretell {
 namespace {
@@ -210,6 +211,10 @@ class Engine {
                      std::string(At(id).row->name));
       return {};
     }
+    CheckpointFrame* const frame = builder_->tape().FrameOf(id);
+    if (frame != nullptr && !frame->is_recomputed && At(id).saved_count > 0) {
+      Recompute(*builder_, *frame);
+    }
     std::vector<Tensor> kept;
     const uint32_t inputs = At(id).input_count;
     const uint32_t saved_count = At(id).saved_count;
@@ -226,6 +231,8 @@ class Engine {
   // An output with a gradient comes back as a view of what was kept.
   Tensor Unpack(OperationId id, const Tensor& tensor, const Saved& saved,
                 uint32_t inputs) {
+    // What a hook gives is wrapped anew.
+    if (saved.is_recomputed) return Detach(tensor);
     if (saved.operand < inputs) return tensor;
     const ValueId output = graph_->OutputsOf(At(id))[saved.operand - inputs];
     return (*graph_)[output].requires_grad ? Detach(tensor) : tensor;

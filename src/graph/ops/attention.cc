@@ -138,11 +138,10 @@ std::optional<int64_t> FlopsOfBackward(std::span<const Value> in,
 }
 
 // All inputs, the result, its sums, and the numbers of the dropout.
-constexpr Save kSavesAttention[] = {{.input = 0, .rest = true},
-                                    {.output = 0},
-                                    {.output = 1},
-                                    {.output = 2},
-                                    {.output = 3}};
+// As autograd orders them: the bias, key, query, value.
+constexpr Save kSavesAttention[] = {{.input = 3},  {.input = 1},  {.input = 0},
+                                    {.input = 2},  {.output = 0}, {.output = 1},
+                                    {.output = 2}, {.output = 3}};
 
 constexpr OperationRow kCudnn = {
     .name = "aten._scaled_dot_product_cudnn_attention.default",

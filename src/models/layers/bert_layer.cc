@@ -149,6 +149,7 @@ Tensor BertLayer::FeedForward(const Tensor& attended) const {
 
 Tensor BertLayer::Forward(const Tensor& hidden, const Tensor& mask,
                           std::string_view attention_kind) const {
+  const CheckpointScope checkpoint(module.builder(), {hidden, mask});
   const Scope scope = module.Enter();
   const Tensor attended = attention.Forward(hidden, mask, attention_kind);
   if (chunk <= 0) return FeedForward(attended);

@@ -57,6 +57,7 @@ struct DecoderOutput {
 
 // What every layer's forward is given.
 struct DecoderContext {
+  Tensor position_ids;               // [1, s]
   std::pair<Tensor, Tensor> rotary;  // cosines and sines [b, s, d]
   Tensor mask;                       // over all tokens; may be empty
   Tensor window_mask;                // of layers with a window
@@ -144,6 +145,7 @@ class Decoder : public Model {
           CausalMask(hidden, looked_at, context.attention, config_.window);
     }
     context.fills_cache = config_.fills_cache;
+    context.position_ids = position_ids;
     context.rotary = rotary_emb_.Forward(hidden, position_ids);
     for (const Layer& layer : layers_) hidden = layer.Forward(hidden, context);
     return norm_.Forward(hidden);
@@ -178,11 +180,15 @@ struct DecoderLayer {
             attention.hidden, norm_epsilon, norm_scale) {}
 
   Tensor Forward(const Tensor& input, const DecoderContext& context) const {
+    const Tensor& mask =
+        self_attn.config.window > 0 ? context.window_mask : context.mask;
+    const CheckpointScope checkpoint(
+        module.builder(), {input},
+        {mask, context.rotary.first, context.rotary.second,
+         context.position_ids});
     const Scope scope = module.Enter();
     Tensor residual = input;
     Tensor hidden = input_layernorm.Forward(input);
-    const Tensor& mask =
-        self_attn.config.window > 0 ? context.window_mask : context.mask;
     CachedLayer* cached = nullptr;
     if (context.fills_cache) cached = &context.output->cache.emplace_back();
     hidden = self_attn.Forward(hidden, context.rotary, mask, context.attention,

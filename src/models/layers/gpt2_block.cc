@@ -140,7 +140,10 @@ Gpt2Block::Gpt2Block(const Module& at, const Gpt2BlockConfig& config,
       mlp(at.Child("mlp", RegionKind::kMlp), config) {}
 
 Tensor Gpt2Block::Forward(Tensor hidden, const Tensor& mask,
+                          const Tensor& position_ids,
                           std::string_view attention) const {
+  const CheckpointScope checkpoint(module.builder(), {hidden, mask},
+                                   {position_ids});
   const Scope scope = module.Enter();
   Tensor residual = hidden;
   hidden = ln_1.Forward(hidden);

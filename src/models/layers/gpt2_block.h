@@ -68,7 +68,7 @@ struct Gpt2Mlp {
 
 struct Gpt2Block {
   Gpt2Block(const Module& at, const Gpt2BlockConfig& config, int64_t index);
-  Tensor Forward(Tensor hidden, const Tensor& mask,
+  Tensor Forward(Tensor hidden, const Tensor& mask, const Tensor& position_ids,
                  std::string_view attention) const;
 
   Module module;

@@ -33,11 +33,15 @@ SandwichLayer::SandwichLayer(const Module& at, const AttentionConfig& attention,
 
 Tensor SandwichLayer::Forward(const Tensor& input,
                               const DecoderContext& context) const {
+  const Tensor& mask =
+      self_attn.config.window > 0 ? context.window_mask : context.mask;
+  const CheckpointScope checkpoint(
+      module.builder(), {input},
+      {mask, context.rotary.first, context.rotary.second,
+       context.position_ids});
   const Scope scope = module.Enter();
   Tensor residual = input;
   Tensor hidden = input_layernorm.Forward(input);
-  const Tensor& mask =
-      self_attn.config.window > 0 ? context.window_mask : context.mask;
   CachedLayer* cached = nullptr;
   if (context.fills_cache) cached = &context.output->cache.emplace_back();
   hidden = self_attn.Forward(hidden, context.rotary, mask, context.attention,

@@ -107,6 +107,9 @@ Tensor T5Block::Attend(const Branch& branch, const Tensor& hidden,
 }
 
 void T5Block::Forward(const T5StackInputs& inputs, T5BlockState& state) const {
+  const CheckpointScope checkpoint(module.builder(),
+                                   {state.hidden, inputs.mask, state.bias,
+                                    inputs.encoder_hidden, state.cross_bias});
   const Scope scope = module.Enter();
   Tensor hidden = Attend(layer_.front(), state.hidden, Tensor(), inputs.mask,
                          inputs.attention, state.bias);
