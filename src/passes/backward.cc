@@ -231,8 +231,10 @@ class Engine {
   // An output with a gradient comes back as a view of what was kept.
   Tensor Unpack(OperationId id, const Tensor& tensor, const Saved& saved,
                 uint32_t inputs) {
-    // What a hook gives is wrapped anew.
-    if (saved.is_recomputed) return Detach(tensor);
+    // What a hook gives is wrapped anew where it has a gradient.
+    if (saved.is_recomputed) {
+      return (*graph_)[saved.value].requires_grad ? Detach(tensor) : tensor;
+    }
     if (saved.operand < inputs) return tensor;
     const ValueId output = graph_->OutputsOf(At(id))[saved.operand - inputs];
     return (*graph_)[output].requires_grad ? Detach(tensor) : tensor;
