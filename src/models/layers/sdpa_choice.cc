@@ -79,8 +79,9 @@ Tensor AddedMask(const Tensor& mask, DType dtype) {
   return Where(mask, seen, hidden);
 }
 
-// pad_bias: rows of the mask begin at multiples of 8 elements.
-Tensor AlignedMask(Tensor mask, const Shape& scores) {
+// pad_bias: rows of the mask begin at multiples of 8 elements. The caller's
+// mask is replaced only when all is done, so it lives until then.
+Tensor AlignedMask(const Tensor& mask, const Shape& scores) {
   constexpr int64_t kAlignment = 8;
   const Value& value = mask.builder().ValueOf(mask.id());
   const int rank = value.shape.rank();
@@ -91,8 +92,9 @@ Tensor AlignedMask(Tensor mask, const Shape& scores) {
   if (!is_aligned) {
     const int64_t length = mask.size(-1);
     const int64_t missing = kAlignment - length % kAlignment;
-    mask = ConstantPad(mask, 0, missing, 0);
-    mask = Slice(mask, -1, 0, length);
+    Tensor padded = ConstantPad(mask, 0, missing, 0);
+    padded = Slice(padded, -1, 0, length);
+    return Expand(padded, scores);
   }
   return Expand(mask, scores);
 }
@@ -191,8 +193,7 @@ Tensor SdpaKernel(const Tensor& q, const Tensor& k, const Tensor& v,
       return PaddedFlash(q, k, v, dropout, causal, scale);
     case SdpaKernelKind::kEfficient:
       if (!mask.empty()) {
-        mask = AlignedMask(std::move(mask),
-                           {q.size(0), q.size(1), q.size(2), k.size(2)});
+        mask = AlignedMask(mask, {q.size(0), q.size(1), q.size(2), k.size(2)});
       }
       return EfficientAttention(q, k, v, mask, call.keeps, dropout, causal,
                                 scale);
