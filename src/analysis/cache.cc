@@ -13,6 +13,17 @@ std::optional<int64_t> BytesOfToken(const LayerState& state, DType dtype) {
   return elements ? CheckedMul(*elements, BytesOf(dtype)) : std::nullopt;
 }
 
+// The state, in float32, and what the convolution looks back on.
+std::optional<int64_t> BytesOfSequence(const LayerState& state, DType dtype) {
+  const auto dims = CheckedMul(state.key_dim, state.value_dim);
+  const auto elements = dims ? CheckedMul(*dims, state.heads) : std::nullopt;
+  const auto recurrent =
+      elements ? CheckedMul(*elements, BytesOf(DType::kFloat32)) : std::nullopt;
+  const auto inputs = CheckedMul(state.conv_channels, state.conv_tokens);
+  const auto conv = inputs ? CheckedMul(*inputs, BytesOf(dtype)) : std::nullopt;
+  return recurrent && conv ? CheckedAdd(*recurrent, *conv) : std::nullopt;
+}
+
 }  // namespace
 
 CacheAnalysis AnalyzeCache(const std::vector<LayerState>& states, DType dtype) {
@@ -27,6 +38,13 @@ CacheAnalysis AnalyzeCache(const std::vector<LayerState>& states, DType dtype) {
     }
   }
   for (StateGroup& group : out.groups) {
+    if (group.state.kind == LayerState::Kind::kRecurrent) {
+      const auto each = BytesOfSequence(group.state, dtype);
+      group.at_most = Bytes::Exact(each) * group.layers;
+      group.per_token = BytesPerToken::Exact(0);
+      out.recurrent += group.at_most;
+      continue;
+    }
     const auto each = BytesOfToken(group.state, dtype);
     group.per_token = BytesPerToken::Exact(each) * group.layers;
     if (group.state.kind == LayerState::Kind::kCross) {

@@ -22,7 +22,7 @@ struct StateGroup {
   int64_t layers = 0;
   // Keys and values of one token, all layers of the group.
   BytesPerToken per_token;
-  // Of a window: all its tokens.
+  // Of a window: all its tokens. Of a recurrent state: all of it.
   Bytes at_most;
 };
 
@@ -34,6 +34,8 @@ struct CacheAnalysis {
   BytesPerToken per_token_past_windows;
   // Cross-attention, per token of the encoder's input.
   BytesPerToken per_encoder_token;
+  // Recurrent states, per sequence of any length.
+  Bytes recurrent;
 };
 
 CacheAnalysis AnalyzeCache(const std::vector<LayerState>& states, DType dtype);

@@ -98,5 +98,23 @@ TEST(AnalyzeCache, CrossAttentionCountsPerInputToken) {
   EXPECT_EQ(cache.per_encoder_token.exact(), 8 * 256 * 4);
 }
 
+TEST(AnalyzeCache, RecurrentStatesHaveOneSize) {
+  LayerState state;
+  state.kind = LayerState::Kind::kRecurrent;
+  state.heads = 1536;
+  state.key_dim = 16;
+  state.value_dim = 1;
+  state.conv_channels = 1536;
+  state.conv_tokens = 4;
+  const CacheAnalysis cache = AnalyzeCache(
+      {state, state, State(LayerState::Kind::kFull, 0)}, DType::kBFloat16);
+  constexpr int64_t kEach = 1536 * 16 * 4 + 1536 * 4 * 2;
+  EXPECT_EQ(cache.recurrent.exact(), 2 * kEach);
+  ASSERT_EQ(cache.groups.size(), 2u);
+  EXPECT_EQ(cache.groups[0].at_most.exact(), 2 * kEach);
+  EXPECT_EQ(cache.groups[0].per_token.exact(), 0);
+  EXPECT_EQ(cache.per_token.exact(), 8 * 256 * 2);
+}
+
 }  // namespace
 }  // namespace foretell

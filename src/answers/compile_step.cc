@@ -104,6 +104,7 @@ class Compiler {
     // A mask of ones changes no operation that the kernels run; it lives.
     InputNamed(builder_, stated, "attention_mask");
     inputs.attention = step_->attention;
+    inputs.prefill = step_->mode == StepMode::kPrefill;
     inputs.returned = &returned;
     Tensor loss = built.model->Forward(inputs);
     if (step_->mode != StepMode::kTrain || loss.empty()) return loss;

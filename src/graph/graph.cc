@@ -23,6 +23,8 @@ std::string_view NameOf(RegionKind kind) {
       return "model";
     case RegionKind::kBlock:
       return "block";
+    case RegionKind::kMixer:
+      return "mixer";
     case RegionKind::kAttention:
       return "attention";
     case RegionKind::kMlp:

@@ -51,6 +51,7 @@ enum class RegionKind : uint8_t {
   kModel,
   kBlock,
   kAttention,
+  kMixer,  // of tokens, in place of attention: a scan, a convolution
   kMlp,
   kExperts,
   kRouter,

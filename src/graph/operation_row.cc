@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "graph/ops/activations.h"
 #include "graph/ops/attention.h"
+#include "graph/ops/convolution.h"
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/fused.h"
@@ -50,7 +51,8 @@ std::span<const OperationRow* const> AllOperations() {
          {ViewOperations(), ElementwiseOperations(), MatmulOperations(),
           ReductionOperations(), IndexingOperations(), CreationOperations(),
           AttentionOperations(), LossOperations(), ActivationOperations(),
-          FusedOperations(), InPlaceOperations(), SortingOperations()}) {
+          FusedOperations(), InPlaceOperations(), SortingOperations(),
+          ConvolutionOperations()}) {
       rows->insert(rows->end(), kind.begin(), kind.end());
     }
     std::ranges::sort(*rows, {}, &OperationRow::name);

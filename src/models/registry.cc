@@ -11,6 +11,7 @@ extern const Family kGemma2Family;
 extern const Family kGemmaFamily;
 extern const Family kGpt2Family;
 extern const Family kLlamaFamily;
+extern const Family kMambaFamily;
 extern const Family kMistralFamily;
 extern const Family kMixtralFamily;
 extern const Family kPhi3Family;
@@ -29,6 +30,7 @@ constexpr std::array kFamilies = {
     &kGemmaFamily,       //
     &kGpt2Family,        //
     &kLlamaFamily,       //
+    &kMambaFamily,       //
     &kMistralFamily,     //
     &kMixtralFamily,     //
     &kPhi3Family,        //

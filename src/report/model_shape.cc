@@ -114,17 +114,22 @@ SectionShape Cache() {
                   "per_encoder_token", "Per input token", CellType::kFigure,
                   "Cross-attention's keys and values, per token of "
                   "the encoder's input.")),
+              Optional(FieldRow(
+                  "recurrent", "Per sequence", CellType::kFigure,
+                  "Recurrent states, in float32, and the inputs that their "
+                  "convolutions look back on: the same for any length.")),
               Optional(TableRow(
                   "groups", "By layer", "Layers that keep the same state.",
                   {{"kind", "Kind", CellType::kText,
-                    "full, sliding or cross attention."},
+                    "full, sliding or cross attention, or recurrent."},
                    {"layers", "Layers", CellType::kInteger, "How many layers."},
                    {"heads", "Heads", CellType::kInteger,
-                    "Key and value heads of a layer."},
+                    "Key and value heads of a layer; channels or heads of a "
+                    "recurrent state."},
                    {"key_dim", "Key dim", CellType::kInteger,
-                    "Elements of a head's key."},
+                    "Elements of a head's key, or a state's along it."},
                    {"value_dim", "Value dim", CellType::kInteger,
-                    "Elements of a head's value."},
+                    "Elements of a head's value, or a state's along it."},
                    {"window", "Window", CellType::kInteger,
                     "Tokens that a sliding layer keeps.", true},
                    {"per_token", "Per token", CellType::kFigure,

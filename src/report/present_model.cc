@@ -67,11 +67,13 @@ void AddCache(Document& document, const ModelAnswer& answer) {
   document.Set("cache.per_token", answer.cache.per_token);
   bool sliding = false;
   bool cross = false;
+  bool recurrent = false;
   for (const StateGroup& group : answer.cache.groups) {
     const LayerState& state = group.state;
     const bool is_sliding = state.kind == LayerState::Kind::kSliding;
     sliding = sliding || is_sliding;
     cross = cross || state.kind == LayerState::Kind::kCross;
+    recurrent = recurrent || state.kind == LayerState::Kind::kRecurrent;
     document.AddRow(
         "cache.groups",
         {NameOf(state.kind), group.layers, state.heads, state.key_dim,
@@ -84,6 +86,7 @@ void AddCache(Document& document, const ModelAnswer& answer) {
   if (cross) {
     document.Set("cache.per_encoder_token", answer.cache.per_encoder_token);
   }
+  if (recurrent) document.Set("cache.recurrent", answer.cache.recurrent);
 }
 
 }  // namespace

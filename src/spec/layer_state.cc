@@ -14,6 +14,8 @@ std::string_view NameOf(LayerState::Kind kind) {
       return "sliding";
     case LayerState::Kind::kCross:
       return "cross";
+    case LayerState::Kind::kRecurrent:
+      return "recurrent";
   }
   FailCheck(__FILE__, __LINE__, "kind", "layer state without a name");
 }

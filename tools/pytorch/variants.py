@@ -344,6 +344,24 @@ XLM_ROBERTA += [
     (None, "-hidden_size,-intermediate_size,-vocab_size,-max_position_embeddings,-type_vocab_size,-pad_token_id", None), (None, None, "vocab_size=99"),
 ]
 
+MAMBA = [(c, None, None) for c in ("MambaModel", "MambaForCausalLM")]
+MAMBA += [
+    (None, "tie_word_embeddings=false", None), ("MambaModel", "tie_word_embeddings=false", None), (None, "use_bias=true", None), (None, "use_conv_bias=false", None),
+    ("MambaModel", "use_bias=true,use_conv_bias=false", None), (None, "state_size=7,conv_kernel=3", None), (None, "conv_kernel=0", None), (None, "state_size=0", None),
+    (None, "-intermediate_size", None), (None, "-intermediate_size,expand=3", None), (None, "expand=3", None), (None, "-intermediate_size,expand=0", None), (None, "expand=2.0", None),
+    (None, "intermediate_size=100", None), (None, "intermediate_size=null", None), (None, "intermediate_size=0", None), (None, "-hidden_size,-intermediate_size,-time_step_rank", None),
+    (None, 'time_step_rank="auto"', None), (None, 'time_step_rank="auto",hidden_size=100', None), (None, "-time_step_rank,hidden_size=97,-intermediate_size", None),
+    (None, 'time_step_rank="7"', None), (None, 'time_step_rank="auto "', None), (None, "time_step_rank=null", None), (None, "time_step_rank=6.0", None), (None, "time_step_rank=true", None),
+    (None, "time_step_rank=0", None), (None, "time_step_rank=-1", None), (None, 'time_step_rank="nosuch",num_hidden_layers=0', None),
+    (None, "num_hidden_layers=0", None), (None, "num_hidden_layers=-1", None), (None, "hidden_size=0", None), (None, "d_model=11,n_layer=5,d_inner=13", None),
+    (None, 'layer_types=["linear_attention","linear_attention"]', None), (None, "vocab_size=0", None), (None, "pad_token_id=60000", None), (None, "num_labels=5", None),
+    (None, 'hidden_act="prelu"', None), (None, 'hidden_act="nosuch"', None), (None, "layer_norm_epsilon=1", None), (None, "residual_in_fp32=null", None), (None, "use_mambapy=true,use_associative_scan=false", None),
+    (None, "time_step_floor=1", None), (None, "use_cache=1", None), (None, "rescale_prenorm_residual=1", None), (None, 'torch_dtype="bfloat16"', None), (None, "-architectures", None),
+    (None, 'architectures=["MambaLMHeadModel"]', None), (None, "-model_type", None),
+    (None, None, "hidden_size=96"), (None, None, "expand=4,state_size=8"), (None, None, 'time_step_rank="auto"'), (None, None, "intermediate_size=64,time_step_rank=5"), (None, None, "num_hidden_layers=-1"),
+    (None, None, "tie_word_embeddings=false,use_bias=true"),
+]
+
 # family -> (configuration, what makes it shallow, rows); further rows name a configuration of their own, as published.
 FAMILIES = {
     "gpt2": ("openai-community--gpt2", "n_layer=2", GPT2),
@@ -354,6 +372,7 @@ FAMILIES = {
     "mixtral": ("mistralai--Mixtral-8x7B-v0.1", "num_hidden_layers=2", MIXTRAL),
     "bert": ("google-bert--bert-base-uncased", "num_hidden_layers=2", BERT),
     "t5": ("google-t5--t5-small", "num_layers=2,num_decoder_layers=2", T5),
+    "mamba": ("state-spaces--mamba-130m-hf", "num_hidden_layers=2", MAMBA),
     "gemma": ("google--gemma-2b", "num_hidden_layers=2", GEMMA),
     "gemma2": ("google--gemma-2-2b-it", "num_hidden_layers=2", GEMMA2),
     "phi3": ("microsoft--Phi-3-mini-4k-instruct", "num_hidden_layers=2", PHI3),

@@ -54,6 +54,26 @@ std::string InferCat(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+std::string InferStack(const OperationArguments& args, Outputs& outputs) {
+  const Value& first = args.input(0);
+  const int rank = first.shape.rank() + 1;
+  const auto axis = static_cast<int>(args.Integer(0));
+  if (axis < -rank || axis >= rank) return "no such axis to stack along";
+  for (size_t i = 1; i < args.input_count(); ++i) {
+    if (args.input(i).shape == first.shape) continue;
+    return first.shape.ToString() + " and " + args.input(i).shape.ToString() +
+           " do not stack";
+  }
+  const int along = axis < 0 ? axis + rank : axis;
+  Shape shape;
+  for (int at = 0; at < rank; ++at) {
+    shape.Append(at == along ? static_cast<int64_t>(args.input_count())
+                             : first.shape[at < along ? at : at - 1]);
+  }
+  outputs.push_back({shape, ContiguousStrides(shape), first.dtype, -1});
+  return "";
+}
+
 // Attribute 0 holds what is added before and after, the last axis first.
 std::string InferPad(const OperationArguments& args, Outputs& outputs) {
   const Value& x = args.input(0);
@@ -192,6 +212,11 @@ constexpr OperationRow kCat = {.name = "aten.cat.default",
                                .doc = "Tensors joined along an axis.",
                                .infer = InferCat,
                                .gradient = GradientOfCat};
+constexpr OperationRow kStack = {
+    .name = "aten.stack.default",
+    .doc = "Tensors of equal extents along a new axis.",
+    .infer = InferStack,
+    .gradient = GradientOfStack};
 constexpr OperationRow kPad = {.name = "aten.constant_pad_nd.default",
                                .doc = "Axes grown by a constant, or cut.",
                                .infer = InferPad,
@@ -216,9 +241,17 @@ constexpr OperationRow kEmbeddingBackward = {
     .infer = InferEmbeddingBackward,
     .differentiable = Differentiable::kNo};
 
-constexpr std::array kRows = {
-    &kScatter, &kEmbedding, &kCat,        &kPad,      &kGather,
-    &kIndex,   &kFlip,      &kScatterAdd, &kIndexPut, &kEmbeddingBackward};
+constexpr std::array kRows = {&kStack,
+                              &kScatter,
+                              &kEmbedding,
+                              &kCat,
+                              &kPad,
+                              &kGather,
+                              &kIndex,
+                              &kFlip,
+                              &kScatterAdd,
+                              &kIndexPut,
+                              &kEmbeddingBackward};
 
 }  // namespace
 
@@ -251,6 +284,11 @@ Tensor Index(Tensor x, std::span<const Tensor> indices, int first_axis) {
 Tensor Cat(std::span<const Tensor> parts, int axis) {
   const Attribute attributes[] = {int64_t{axis}};
   return parts[0].builder().EmitMany(kCat, parts, attributes)[0];
+}
+
+Tensor Stack(std::span<const Tensor> parts, int axis) {
+  const Attribute attributes[] = {int64_t{axis}};
+  return parts[0].builder().EmitMany(kStack, parts, attributes)[0];
 }
 
 Tensor ConstantPad(Tensor x, int64_t before, int64_t after, double value) {

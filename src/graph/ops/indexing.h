@@ -24,6 +24,8 @@ Tensor Scatter(Tensor x, int axis, Tensor index, Tensor source);
 // x[a, b, …] with whole numbers for its axes from `first_axis` on.
 Tensor Index(Tensor x, std::span<const Tensor> indices, int first_axis = 0);
 Tensor Cat(std::span<const Tensor> parts, int axis);
+// Along a new axis.
+Tensor Stack(std::span<const Tensor> parts, int axis);
 // Pads the last axis by `before` and `after` elements.
 Tensor ConstantPad(Tensor x, int64_t before, int64_t after, double value);
 // `pads` holds such pairs, the last axis first; negative ones cut.

@@ -43,6 +43,14 @@ void GradientOfCat(Gradient& g) {
   }
 }
 
+// The part of each, also of parts that need none.
+void GradientOfStack(Gradient& g) {
+  for (size_t i = 0; i < g.input_count(); ++i) {
+    g.Give(i, Select(g.grad(), static_cast<int>(g.Integer(0)),
+                     static_cast<int64_t>(i)));
+  }
+}
+
 // What padding added is cut off, and what it cut comes back as zeros.
 void GradientOfPad(Gradient& g) {
   Shape pads = g.Sizes(0);

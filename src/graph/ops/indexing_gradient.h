@@ -16,6 +16,7 @@ void GradientOfEmbedding(Gradient& g);
 void GradientOfGather(Gradient& g);
 void GradientOfIndex(Gradient& g);
 void GradientOfCat(Gradient& g);
+void GradientOfStack(Gradient& g);
 void GradientOfPad(Gradient& g);
 void GradientOfFlip(Gradient& g);
 

@@ -215,6 +215,23 @@ std::string InferSplit(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+std::string InferSplitSizes(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const Shape& sizes = args.Sizes(0);
+  const int axis = Axis(args.Integer(1), x.shape.rank());
+  if (!InRange(axis, x.shape.rank())) return NoAxis(args.Integer(1), x);
+  int64_t left = x.shape[axis];
+  for (const int64_t size : sizes.dims()) {
+    if (size < 0 || size > left) break;
+    left -= size;
+    Shape shape = x.shape;
+    shape.Set(axis, size);
+    outputs.push_back({shape, x.strides, x.dtype, 0});
+  }
+  if (left == 0 && outputs.size() == sizes.dims().size()) return "";
+  return x.shape.ToString() + " does not divide into " + sizes.ToString();
+}
+
 constexpr OperationRow kT = {.name = "aten.t.default",
                              .doc = "The matrix [m, n] seen as [n, m].",
                              .infer = InferT,
@@ -276,6 +293,11 @@ constexpr OperationRow kSplit = {
     .doc = "Parts of one size along an axis, as views.",
     .infer = InferSplit,
     .gradient = GradientOfSplit};
+constexpr OperationRow kSplitSizes = {
+    .name = "aten.split_with_sizes.default",
+    .doc = "Parts of given sizes along an axis, as views.",
+    .infer = InferSplitSizes,
+    .gradient = GradientOfSplit};
 constexpr OperationRow kClone = {.name = "aten.clone.default",
                                  .doc = "A row-major copy.",
                                  .infer = InferClone,
@@ -293,23 +315,11 @@ constexpr OperationRow kSelectBackward = {
     .infer = InferBackward,
     .differentiable = Differentiable::kNo};
 
-constexpr std::array kRows = {&kT,
-                              &kView,
-                              &kUnsafeView,
-                              &kTranspose,
-                              &kPermute,
-                              &kUnsqueeze,
-                              &kSlice,
-                              &kSelect,
-                              &kExpand,
-                              &kDetach,
-                              &kAlias,
-                              &kSplit,
-                              &kClone,
-                              &kSqueeze,
-                              &kSqueezeDim,
-                              &kSliceBackward,
-                              &kSelectBackward};
+constexpr std::array kRows = {
+    &kT,          &kView,          &kUnsafeView,    &kTranspose, &kPermute,
+    &kUnsqueeze,  &kSlice,         &kSelect,        &kExpand,    &kDetach,
+    &kAlias,      &kSplit,         &kSplitSizes,    &kClone,     &kSqueeze,
+    &kSqueezeDim, &kSliceBackward, &kSelectBackward};
 
 }  // namespace
 
@@ -389,6 +399,12 @@ std::vector<Tensor> Split(Tensor x, int64_t size, int axis) {
   const Tensor held = std::move(x);
   const Attribute attributes[] = {size, int64_t{axis}};
   return held.builder().EmitMany(kSplit, std::span(&held, 1), attributes);
+}
+
+std::vector<Tensor> SplitSizes(Tensor x, const Shape& sizes, int axis) {
+  const Tensor held = std::move(x);
+  const Attribute attributes[] = {sizes, int64_t{axis}};
+  return held.builder().EmitMany(kSplitSizes, std::span(&held, 1), attributes);
 }
 
 }  // namespace foretell

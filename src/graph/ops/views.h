@@ -41,6 +41,8 @@ Tensor SliceBackward(Tensor grad, const Shape& sizes, int axis, int64_t start,
                      int64_t end);
 Tensor SelectBackward(Tensor grad, const Shape& sizes, int axis, int64_t index);
 std::vector<Tensor> Split(Tensor x, int64_t size, int axis);
+// Parts of these sizes, which add up to the extent.
+std::vector<Tensor> SplitSizes(Tensor x, const Shape& sizes, int axis);
 
 }  // namespace foretell
 

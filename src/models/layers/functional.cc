@@ -31,6 +31,35 @@ Tensor Matmul(const Tensor& a, const Tensor& b) {
   return UnsafeView(Bmm(left, right), out);
 }
 
+// A factor that is trained is not expanded, for the sake of its gradient: the
+// batch is folded into the rows of the transposed product instead (should_fold,
+// which transposes for a look of its own).
+Tensor MatrixTimesBatch(const Tensor& matrix, const Tensor& batch) {
+  Builder& builder = matrix.builder();
+  if (matrix.shape().rank() != 2 || batch.shape().rank() != 3) {
+    builder.Fail("matmul of " + matrix.shape().ToString() + " and " +
+                 batch.shape().ToString());
+    return batch;
+  }
+  Transpose(batch, -2, -1);
+  const int64_t rows = matrix.size(0);
+  if (!builder.ValueOf(matrix.id()).requires_grad) {
+    const Shape out = {batch.size(0), rows, batch.size(2)};
+    const Shape left_sizes = {batch.size(0), rows, matrix.size(1)};
+    const Tensor left = Reshape(Expand(matrix, left_sizes), left_sizes);
+    const Tensor right =
+        Reshape(Expand(batch, batch.shape()), {-1, batch.size(1), out[2]});
+    return UnsafeView(Bmm(left, right), out);
+  }
+  const Tensor turned = Transpose(batch, -2, -1);
+  const Tensor factor = T(matrix);
+  const Tensor folded =
+      Reshape(turned, {turned.size(0) * turned.size(1), turned.size(2)});
+  const Tensor output =
+      UnsafeView(Mm(folded, factor), {turned.size(0), turned.size(1), rows});
+  return Contiguous(Transpose(output, -2, -1));
+}
+
 Tensor Cat2(const Tensor& x, const Tensor& y, int axis) {
   const Tensor parts[] = {x, y};
   return Cat(parts, axis);

@@ -16,6 +16,8 @@ namespace foretell {
 Tensor Contiguous(const Tensor& x);
 // torch.matmul of [..., m, k] and [..., k, n] with equal leading axes.
 Tensor Matmul(const Tensor& a, const Tensor& b);
+// torch.matmul of a matrix [m, k] and [b, k, n].
+Tensor MatrixTimesBatch(const Tensor& matrix, const Tensor& batch);
 // torch.cat((x, y), axis)
 Tensor Cat2(const Tensor& x, const Tensor& y, int axis);
 
