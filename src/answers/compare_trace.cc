@@ -36,6 +36,7 @@ class Comparison {
       freed.insert(freed.end(), operation.freed.begin(), operation.freed.end());
       // The profiler's own marks touch no tensor.
       if (operation.name.starts_with("profiler.")) continue;
+      if (IsHostsOwnCheck(operation)) continue;
       recorded_.push_back(&operation);
       freed_.push_back(std::exchange(freed, {}));
     }
@@ -76,6 +77,19 @@ class Comparison {
   }
 
  private:
+  // On a card one_hot looks at no numbers; on the host it reads the least and
+  // the largest (torch 2.15, aten/src/ATen/native/Onehot.cpp).
+  bool IsHostsOwnCheck(const TraceOperation& operation) {
+    if (operation.name == "aten.aminmax.default") {
+      for (const TraceTensor& tensor : operation.outputs) {
+        of_checks_.insert(tensor.storage);
+      }
+      return true;
+    }
+    return operation.name == "aten._local_scalar_dense.default" &&
+           of_checks_.contains(operation.inputs[0].storage);
+  }
+
   // The recorder has no path ("?") for modules that the model never
   // registered: some losses, and activations made on the fly.
   bool HasPhase(std::string_view phase) const {
@@ -255,6 +269,7 @@ class Comparison {
   std::map<StorageId, int64_t> to_recorded_;
   std::map<int64_t, StorageId> to_derived_;
   int64_t grouped_ = 0;
+  std::set<int64_t> of_checks_;
 };
 
 // The recorder cut the lists of kinds of layers as it cut their number.

@@ -105,6 +105,7 @@ class Compiler {
     InputNamed(builder_, stated, "attention_mask");
     inputs.attention = step_->attention;
     inputs.prefill = step_->mode == StepMode::kPrefill;
+    inputs.experts = step_->experts;
     inputs.returned = &returned;
     Tensor loss = built.model->Forward(inputs);
     if (step_->mode != StepMode::kTrain || loss.empty()) return loss;

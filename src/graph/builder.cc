@@ -226,6 +226,11 @@ void Builder::Fail(const std::string& reason) {
   failure_ = path.empty() ? reason : path + ": " + reason;
 }
 
+void Builder::Assume(const std::string& what) {
+  auto& all = graph_->assumptions;
+  if (std::ranges::find(all, what) == all.end()) all.push_back(what);
+}
+
 Tensor Builder::Emit(const OperationRow& row,
                      std::initializer_list<Tensor> inputs,
                      std::initializer_list<Attribute> attributes) {

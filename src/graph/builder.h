@@ -151,6 +151,9 @@ class Builder {
   // Keeps the first reason.
   void Fail(const std::string& reason);
 
+  // Notes what is assumed where a size depends on data.
+  void Assume(const std::string& what);
+
   const Value& ValueOf(ValueId id) const { return (*graph_)[id]; }
 
   // What autograd has recorded; passes/backward reads it.

@@ -164,6 +164,8 @@ struct Graph {
   std::vector<Buffer> buffers;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
+  // What sizes that depend on data were taken to be, each once: for people.
+  std::vector<std::string> assumptions;
 
   const Value& operator[](ValueId id) const;
   const Region& operator[](RegionId id) const;

@@ -3,17 +3,14 @@
 //
 // Source: transformers 5.23, models/mixtral/modeling_mixtral.py and
 // configuration_mixtral.py.
-#include <fmt/format.h>
-
 #include <array>
 
-#include "graph/ops/elementwise.h"
-#include "graph/ops/in_place.h"
 #include "models/family.h"
 #include "models/layers/check_fields.h"
 #include "models/layers/decoder.h"
 #include "models/layers/experts.h"
 #include "models/layers/read_decoder.h"
+#include "models/layers/read_experts.h"
 
 namespace foretell {
 namespace {
@@ -42,15 +39,7 @@ ExpertsConfig ReadExperts(const ConfigView& config, const DecoderKeys& keys) {
   experts.experts = config.SizeOrZero({"num_experts", "num_local_experts"}, 8);
   experts.per_token = config.SizeOrZero({"num_experts_per_tok"}, 2);
   experts.jitter = config.Real({"router_jitter_noise"}, 0);
-  if (experts.per_token > experts.experts) {
-    config.Find(
-        "model/experts", Severity::kBlock, "num_experts_per_tok",
-        fmt::format("num_experts_per_tok {} is more than there are "
-                    "experts ({})",
-                    experts.per_token, experts.experts),
-        "the router cannot choose so many; the forward fails",
-        fmt::format("set num_experts_per_tok to at most {}", experts.experts));
-  }
+  CheckExpertsPerToken(config, experts);
   experts.keeps_logits = config.Flag({"output_router_logits"}, false);
   // A factor of the loss.
   CheckFields(config, {{"router_aux_loss_coef", FieldKind::kFloat},
@@ -85,11 +74,7 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
             [&](const Module& mlp) { return SparseMlp(mlp, experts); });
       });
   if (experts.keeps_logits && decoder.head.kind == Head::kCausalLm) {
-    model->FinishWith([experts](const Tensor& loss, const DecoderOutput& kept) {
-      const Tensor uneven =
-          LoadBalancingLoss(loss.builder(), kept.router_logits, experts);
-      return AddInto(loss, MulScalar(uneven, 1));
-    });
+    model->FinishWith(BalancedLoss(experts));
   }
   model->states.assign(static_cast<size_t>(decoder.layers),
                        StateOf(attention, decoder.window));

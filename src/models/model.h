@@ -17,9 +17,10 @@ namespace foretell {
 struct ForwardInputs {
   Tensor input_ids;  // [batch, seq] int64
   Tensor labels;     // [batch, seq] int64, [batch] for a class of sequences
-  std::string attention = "sdpa";  // "eager" or "sdpa"
   // Fills a generation cache, and gives the last token's logits only.
   bool prefill = false;
+  std::string attention = "sdpa";      // "eager" or "sdpa"
+  std::string experts = "grouped_mm";  // or "eager", one after another
   // Takes what the object that the class returns holds beside its loss: it
   // lives as long as the caller keeps that object. Null where nobody does.
   std::vector<Tensor>* returned = nullptr;

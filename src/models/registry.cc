@@ -10,6 +10,7 @@ extern const Family kBertFamily;
 extern const Family kGemma2Family;
 extern const Family kGemmaFamily;
 extern const Family kGpt2Family;
+extern const Family kGptOssFamily;
 extern const Family kLlamaFamily;
 extern const Family kMambaFamily;
 extern const Family kMistralFamily;
@@ -17,6 +18,7 @@ extern const Family kMixtralFamily;
 extern const Family kPhi3Family;
 extern const Family kQwen2Family;
 extern const Family kQwen3Family;
+extern const Family kQwen3MoeFamily;
 extern const Family kRobertaFamily;
 extern const Family kT5Family;
 extern const Family kXlmRobertaFamily;
@@ -29,6 +31,7 @@ constexpr std::array kFamilies = {
     &kGemma2Family,      //
     &kGemmaFamily,       //
     &kGpt2Family,        //
+    &kGptOssFamily,      //
     &kLlamaFamily,       //
     &kMambaFamily,       //
     &kMistralFamily,     //
@@ -36,6 +39,7 @@ constexpr std::array kFamilies = {
     &kPhi3Family,        //
     &kQwen2Family,       //
     &kQwen3Family,       //
+    &kQwen3MoeFamily,    //
     &kRobertaFamily,     //
     &kT5Family,          //
     &kXlmRobertaFamily,  //

@@ -26,6 +26,13 @@ ConfigView ConfigView::Nested(std::string_view key) const {
   return out;
 }
 
+ConfigView ConfigView::NestedOr(std::string_view key,
+                                const ConfigValue* otherwise) const {
+  ConfigView out = Nested(key);
+  if (!Has(key)) out.object_ = otherwise;
+  return out;
+}
+
 std::string ConfigView::PathOf(std::string_view key) const {
   return prefix_ + std::string(key);
 }
@@ -119,8 +126,10 @@ int64_t ConfigView::Bounded(Keys keys, int64_t otherwise, int64_t least,
                             int64_t most, std::string_view kind) const {
   const std::string wanted = fmt::format("{} from {} to {}", kind, least, most);
   const Found found = Get(keys);
+  // Also of a name beside one that is stated: each is set, or its type checked.
+  if (RefuseNull(keys, wanted)) return otherwise;
   if (found.value == nullptr) {
-    if (!RefuseNull(keys, wanted)) NoteDefault(keys, std::to_string(otherwise));
+    NoteDefault(keys, std::to_string(otherwise));
     return otherwise;
   }
   if (!found.value->is_number()) {
@@ -144,6 +153,11 @@ int64_t ConfigView::Bounded(Keys keys, int64_t otherwise, int64_t least,
             fmt::format("write {}", *whole));
   }
   return *whole;
+}
+
+int64_t ConfigView::Whole(Keys keys, int64_t otherwise) const {
+  return Bounded(keys, otherwise, -kLargestSize, kLargestSize,
+                 "a whole number");
 }
 
 int64_t ConfigView::Size(Keys keys, int64_t otherwise) const {

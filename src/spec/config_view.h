@@ -64,6 +64,8 @@ class ConfigView {
   // The view of a nested configuration ("text_config"); reads of a missing one
   // give the defaults. A value that is no object is a problem.
   ConfigView Nested(std::string_view key) const;
+  // As Nested, of `otherwise` where the key is absent or null; null is nothing.
+  ConfigView NestedOr(std::string_view key, const ConfigValue* otherwise) const;
 
   // Present and not null.
   bool Has(std::string_view key) const;
@@ -75,6 +77,8 @@ class ConfigView {
   int64_t Layers(Keys keys, int64_t otherwise) const;
   // A whole number of at least 0 (a number of experts, a window's length).
   int64_t SizeOrZero(Keys keys, int64_t otherwise) const;
+  // Any whole number: a negative one means something, or what zero means.
+  int64_t Whole(Keys keys, int64_t otherwise) const;
   // Absent and null give nothing, without noting a default: null means
   // something of its own, which the family states.
   std::optional<int64_t> OptionalSize(Keys keys) const;

@@ -215,6 +215,51 @@ MIXTRAL += [
     (None, None, "num_local_experts=2,hidden_size=64"), (None, None, "num_experts=2"), (None, None, "head_dim=32"),
 ]
 
+QWEN3_MOE = [("Qwen3Moe" + c, None, None) for c in HEADS]
+QWEN3_MOE += [("Qwen3MoeForSequenceClassification", "num_labels=5", None), ("Qwen3MoeForTokenClassification", "num_labels=5", None)]
+QWEN3_MOE += [
+    (None, "tie_word_embeddings=true", None), (None, "attention_bias=true", None), (None, "attention_bias=null", None),
+    (None, "head_dim=null", None), (None, "-head_dim", None), (None, "head_dim=127", None), (None, "hidden_size=1000,num_attention_heads=7,-head_dim", None),
+    (None, "num_key_value_heads=null", None), (None, "-num_key_value_heads", None), (None, "num_key_value_heads=3", None),
+    (None, "num_experts=4", None), (None, "num_experts=0", None), (None, "num_experts=-1", None), (None, "num_experts=null", None),
+    (None, "num_local_experts=3", None), (None, "-num_experts,num_local_experts=3", None), (None, "num_local_experts=null", None),
+    (None, "moe_intermediate_size=100", None), (None, "-moe_intermediate_size,-intermediate_size", None),
+    (None, "intermediate_size=100,mlp_only_layers=[0]", None), (None, "mlp_only_layers=[1]", None), (None, "mlp_only_layers=null", None),
+    (None, "-mlp_only_layers", None), (None, "mlp_only_layers=[7,-1]", None), (None, 'mlp_only_layers=["0"]', None),
+    (None, "decoder_sparse_step=2", None), (None, "decoder_sparse_step=0", None), (None, "decoder_sparse_step=-2", None),
+    (None, "decoder_sparse_step=0,mlp_only_layers=[0,1]", None), (None, "decoder_sparse_step=2,mlp_only_layers=[1]", None), (None, "-decoder_sparse_step", None),
+    (None, "norm_topk_prob=false,output_router_logits=true", None), (None, "router_aux_loss_coef=1", None),
+    (None, "use_sliding_window=true,sliding_window=100", None), (None, "use_sliding_window=true,sliding_window=null", None), (None, "sliding_window=100", None),
+    (None, "max_window_layers=null,use_qk_norm=false,mlp_bias=true", None), (None, 'layer_types=["sliding_attention","full_attention"]', None),
+    (None, f"rope_scaling={YARN}", None), (None, f"rope_scaling={longrope(64)}", None), (None, 'rope_scaling={"rope_type":"yarn"}', None), (None, f"rope_scaling={YARN},-head_dim", None),
+    (None, "-hidden_size,-num_attention_heads,-num_hidden_layers,-vocab_size,-head_dim", "num_hidden_layers=1"),
+    (None, 'hidden_act="nosuch"', None), (None, "-architectures", None),
+    (None, None, "num_experts=2"), (None, None, "num_local_experts=2"), (None, None, "head_dim=64"), (None, None, "head_dim=null"), (None, None, "num_hidden_layers=4"),
+    (None, None, "mlp_only_layers=[0]"), (None, None, "decoder_sparse_step=2"),
+]
+
+GPT_OSS = [("GptOss" + c, None, None) for c in ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")]
+GPT_OSS += [("GptOssForSequenceClassification", "num_labels=5", None), ("GptOssForTokenClassification", "num_labels=5", None)]
+GPT_OSS += [
+    (None, "tie_word_embeddings=true", None), (None, "attention_bias=false", None), (None, "-attention_bias", None),
+    (None, "head_dim=null", None), (None, "head_dim=128", None), (None, "head_dim=63", None),
+    (None, "num_key_value_heads=null", None), (None, "-num_key_value_heads", None), (None, "num_key_value_heads=5", None),
+    (None, "num_attention_heads=30", None), (None, "-hidden_size,-intermediate_size,-num_attention_heads,-vocab_size", None), (None, "-num_hidden_layers,-layer_types", "num_hidden_layers=1"),
+    (None, "num_local_experts=4", None), (None, "num_experts=3", None), (None, "-num_local_experts,num_experts=3", None), (None, "-num_local_experts", None), (None, "num_local_experts=0", None), (None, "num_local_experts=null", None),
+    (None, "num_experts=null", None),
+    (None, "intermediate_size=100", None), (None, "sliding_window=null", None), (None, "sliding_window=16", None),
+    (None, "-layer_types", None), (None, "layer_types=null", None), (None, 'layer_types=["chunked_attention","full_attention"]', None), (None, 'layer_types=["x","y"]', None),
+    (None, "-rope_scaling", None), (None, "rope_scaling=null,rope_theta=null", None), (None, "-rope_scaling,-rope_theta", None), (None, "rope_scaling={}", None), (None, "-rope_scaling,rope_parameters={}", None),
+    (None, "-rope_scaling,head_dim=62", None), (None, "-rope_scaling,head_dim=3", None),
+    (None, 'rope_scaling={"rope_type":"default"}', None), (None, 'rope_scaling={"rope_type":"linear","factor":2.0}', None), (None, f"rope_scaling={longrope(32)}", None),
+    (None, "-rope_scaling,partial_rotary_factor=0.5", None), (None, "-rope_scaling,initial_context_length=7,original_max_position_embeddings=0", None),
+    (None, "swiglu_alpha=1", None), (None, "swiglu_alpha=1.5,swiglu_limit=3.0", None), (None, "output_router_logits=true", None),
+    (None, 'hidden_act="nosuch"', None), (None, "-pad_token_id", None), (None, "num_hidden_layers=0,layer_types=[]", None),
+    (None, "-architectures", None),
+    (None, None, "num_experts=2"), (None, None, "num_local_experts=2"), (None, None, "head_dim=32"), (None, None, "head_dim=null"), (None, None, "num_hidden_layers=4"),
+    (None, None, "rope_parameters.rope_type=\"linear\""), (None, None, "sliding_window=null"),
+]
+
 BERT = [("Bert" + c, None, None) for c in ("Model", "ForPreTraining", "LMHeadModel", "ForMaskedLM", "ForNextSentencePrediction", "ForSequenceClassification",
                                            "ForMultipleChoice", "ForTokenClassification", "ForQuestionAnswering", "Layer")]
 BERT += labels("BertForQuestionAnswering", ("BertForSequenceClassification", "BertForTokenClassification", "BertForQuestionAnswering",
@@ -370,6 +415,8 @@ FAMILIES = {
     "qwen2": ("Qwen--Qwen2.5-0.5B", "num_hidden_layers=2", QWEN2),
     "qwen3": ("Qwen--Qwen3-0.6B", "num_hidden_layers=2", QWEN3),
     "mixtral": ("mistralai--Mixtral-8x7B-v0.1", "num_hidden_layers=2", MIXTRAL),
+    "qwen3_moe": ("Qwen--Qwen3-30B-A3B", "num_hidden_layers=2", QWEN3_MOE),
+    "gpt_oss": ("openai--gpt-oss-20b", 'num_hidden_layers=2,layer_types=["sliding_attention","full_attention"]', GPT_OSS),
     "bert": ("google-bert--bert-base-uncased", "num_hidden_layers=2", BERT),
     "t5": ("google-t5--t5-small", "num_layers=2,num_decoder_layers=2", T5),
     "mamba": ("state-spaces--mamba-130m-hf", "num_hidden_layers=2", MAMBA),

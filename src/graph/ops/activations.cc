@@ -1,6 +1,7 @@
 #include "graph/ops/activations.h"
 
 #include <array>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -222,6 +223,9 @@ Tensor Erf(Tensor x) { return Unary(kErf, std::move(x)); }
 Tensor Sqrt(Tensor x) { return Unary(kSqrt, std::move(x)); }
 Tensor Clamp(Tensor x, double least, double most) {
   return x.builder().Emit(kClamp, {std::move(x)}, {least, most});
+}
+Tensor ClampMost(Tensor x, double most) {
+  return Clamp(std::move(x), -std::numeric_limits<double>::infinity(), most);
 }
 Tensor PreluKernel(Tensor x, Tensor weight) {
   return x.builder().Emit(kPrelu, {std::move(x), std::move(weight)});

@@ -32,6 +32,7 @@ Tensor Erf(Tensor x);
 Tensor Sqrt(Tensor x);
 // x between two numbers.
 Tensor Clamp(Tensor x, double least, double most);
+Tensor ClampMost(Tensor x, double most);  // from above only
 // weight [1, …, 1] of the rank of x.
 Tensor PreluKernel(Tensor x, Tensor weight);
 

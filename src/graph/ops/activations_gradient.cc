@@ -1,5 +1,6 @@
 #include "graph/ops/activations_gradient.h"
 
+#include <cmath>
 #include <numbers>
 #include <utility>
 
@@ -57,6 +58,11 @@ void GradientOfSqrt(Gradient& g) {
 
 void GradientOfClamp(Gradient& g) {
   const Tensor nothing = ScalarTensor(g.builder(), 0, g.grad().dtype());
+  if (std::isinf(g.Real(0))) {  // from above only
+    const Tensor within = LtScalar(g.input(0), g.Real(1));
+    g.Give(0, Where(within, g.grad(), nothing));
+    return;
+  }
   Tensor above = GtScalar(g.input(0), g.Real(0));
   const Tensor below = LtScalar(g.input(0), g.Real(1));
   const Tensor within = LogicalAndInto(std::move(above), below);

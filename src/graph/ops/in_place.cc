@@ -35,6 +35,34 @@ std::string InferIndexPut(const OperationArguments& args,
   return "";
 }
 
+std::string InferScatter(const OperationArguments& args,
+                         std::vector<OperationOutput>& outputs) {
+  const Value& target = args.input(0);
+  const Shape& index = args.input(1).shape;
+  if (target.shape.rank() != index.rank()) {
+    return index.ToString() + " does not scatter into " +
+           target.shape.ToString();
+  }
+  outputs.push_back({target.shape, target.strides, target.dtype, 0});
+  return "";
+}
+
+std::string InferIndexAdd(const OperationArguments& args,
+                          std::vector<OperationOutput>& outputs) {
+  const Value& target = args.input(0);
+  const Shape& index = args.input(1).shape;
+  Shape rows = args.input(2).shape;
+  const bool fits = rows.rank() == target.shape.rank() && rows.rank() > 0 &&
+                    index == Shape{rows[0]};
+  if (fits) rows.Set(0, target.shape[0]);
+  if (!fits || !(rows == target.shape)) {
+    return args.input(2).shape.ToString() + " at " + index.ToString() +
+           " does not go into " + target.shape.ToString();
+  }
+  outputs.push_back({target.shape, target.strides, target.dtype, 0});
+  return "";
+}
+
 // The target is kept as it was.
 constexpr Save kSavesFactors[] = {
     {.input = 1, .when = 1U << 0},
@@ -42,6 +70,7 @@ constexpr Save kSavesFactors[] = {
 constexpr Save kSavesQuotient[] = {
     {.input = 1}, {.input = 0, .when = 1U << 1, .copied = true}};
 constexpr Save kSavesMask[] = {{.input = 1}};
+constexpr Save kSavesRowIndex[] = {{.input = 1, .when = 1U << 2}};
 
 constexpr OperationRow kAdd = {.name = "aten.add_.Tensor",
                                .doc = "x += y.",
@@ -87,9 +116,22 @@ constexpr OperationRow kLogicalAnd = {
     .infer = InferInPlace,
     .differentiable = Differentiable::kNo};
 
-constexpr std::array kRows = {&kLogicalAnd, &kAdd,        &kCopy,
-                              &kFill,       &kMaskedFill, &kDiv,
-                              &kIndexPut,   &kMul,        &kUniform};
+// Here of whole numbers only.
+constexpr OperationRow kScatter = {
+    .name = "aten.scatter_.value",
+    .doc = "A number written at places along an axis.",
+    .infer = InferScatter,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kIndexAdd = {
+    .name = "aten.index_add_.default",
+    .doc = "Rows added at whole numbers to those of x.",
+    .infer = InferIndexAdd,
+    .saves = kSavesRowIndex,
+    .gradient = GradientOfIndexAdd};
+
+constexpr std::array kRows = {&kScatter,  &kIndexAdd, &kLogicalAnd, &kAdd,
+                              &kCopy,     &kFill,     &kMaskedFill, &kDiv,
+                              &kIndexPut, &kMul,      &kUniform};
 
 }  // namespace
 
@@ -114,6 +156,15 @@ Tensor DivInto(Tensor target, Tensor other) {
 Tensor IndexPut(Tensor target, Tensor index, Tensor values) {
   return target.builder().Emit(
       kIndexPut, {std::move(target), std::move(index), std::move(values)});
+}
+Tensor ScatterValue(Tensor target, int axis, Tensor index, double value) {
+  return target.builder().Emit(kScatter, {std::move(target), std::move(index)},
+                               {int64_t{axis}, value});
+}
+Tensor IndexAdd(Tensor target, Tensor index, Tensor rows) {
+  return target.builder().Emit(
+      kIndexAdd, {std::move(target), std::move(index), std::move(rows)},
+      {int64_t{0}});
 }
 Tensor CopyInto(Tensor target, Tensor source) {
   return target.builder().Emit(kCopy, {std::move(target), std::move(source)});

@@ -23,6 +23,10 @@ Tensor CopyInto(Tensor target, Tensor source);
 Tensor FillWith(Tensor target, double value);
 // target[index] = values, for whole numbers along the first axis.
 Tensor IndexPut(Tensor target, Tensor index, Tensor values);
+// target[..., index[..., j], ...] = value along `axis`, for every j.
+Tensor ScatterValue(Tensor target, int axis, Tensor index, double value);
+// target[index[j]] += rows[j] for whole numbers along the first axis.
+Tensor IndexAdd(Tensor target, Tensor index, Tensor rows);
 Tensor FillUniform(Tensor target);  // random numbers
 // Where `mask` is true, `value`.
 Tensor FillWhere(Tensor target, Tensor mask, double value);

@@ -140,6 +140,17 @@ std::string InferGather(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+std::string InferIndexSelect(const OperationArguments& args, Outputs& outputs) {
+  Shape shape = args.input(0).shape;
+  const Shape& index = args.input(1).shape;
+  if (shape.rank() == 0 || index.rank() != 1) {
+    return index.ToString() + " does not index " + shape.ToString();
+  }
+  shape.Set(0, index[0]);
+  outputs.push_back({shape, ContiguousStrides(shape), args.input(0).dtype, -1});
+  return "";
+}
+
 // The indices take the place of as many axes, from the attribute's on.
 std::string InferIndex(const OperationArguments& args, Outputs& outputs) {
   const Value& x = args.input(0);
@@ -196,6 +207,12 @@ constexpr OperationRow kIndex = {.name = "aten.index.Tensor",
                                  .infer = InferIndex,
                                  .saves = kSavesIndices,
                                  .gradient = GradientOfIndex};
+// Nobody differentiates a backward.
+constexpr OperationRow kIndexSelect = {
+    .name = "aten.index_select.default",
+    .doc = "Rows of x at whole numbers [n] along the first axis.",
+    .infer = InferIndexSelect,
+    .differentiable = Differentiable::kNo};
 constexpr OperationRow kGather = {
     .name = "aten.gather.default",
     .doc = "Elements along an axis by an index of the same rank: its extents.",
@@ -251,7 +268,8 @@ constexpr std::array kRows = {&kStack,
                               &kFlip,
                               &kScatterAdd,
                               &kIndexPut,
-                              &kEmbeddingBackward};
+                              &kEmbeddingBackward,
+                              &kIndexSelect};
 
 }  // namespace
 
@@ -271,6 +289,11 @@ Tensor Scatter(Tensor x, int axis, Tensor index, Tensor source) {
   return x.builder().Emit(kScatter,
                           {std::move(x), std::move(index), std::move(source)},
                           {int64_t{axis}});
+}
+
+Tensor IndexSelect(Tensor x, Tensor index) {
+  return x.builder().Emit(kIndexSelect, {std::move(x), std::move(index)},
+                          {int64_t{0}});
 }
 
 Tensor Index(Tensor x, std::span<const Tensor> indices, int first_axis) {

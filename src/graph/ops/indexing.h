@@ -21,6 +21,8 @@ Tensor EmbeddingOp(Tensor weight, Tensor indices);
 Tensor Gather(Tensor x, int axis, Tensor index);
 // A copy of x with the elements of `source` where `index` says along `axis`.
 Tensor Scatter(Tensor x, int axis, Tensor index, Tensor source);
+// Rows of x at whole numbers along the first axis, for a backward.
+Tensor IndexSelect(Tensor x, Tensor index);
 // x[a, b, …] with whole numbers for its axes from `first_axis` on.
 Tensor Index(Tensor x, std::span<const Tensor> indices, int first_axis = 0);
 Tensor Cat(std::span<const Tensor> parts, int axis);

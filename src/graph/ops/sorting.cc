@@ -42,6 +42,19 @@ std::string InferHistogram(const OperationArguments& args, Outputs& outputs) {
 }
 
 constexpr Save kSavesPlaces[] = {{.output = 1}};
+std::string InferMaxLast(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  if (x.shape.rank() == 0 || x.shape[-1] == 0) return "the largest of nothing";
+  Shape shape = x.shape;
+  shape.Set(-1, 1);
+  return ValuesAndPlaces(x, shape, outputs);
+}
+
+std::string InferNonzero(const OperationArguments& args, Outputs& outputs) {
+  const Shape shape = {args.Integer(0), args.input(0).shape.rank()};
+  outputs.push_back({shape, {1, shape[0]}, DType::kInt64, -1});
+  return "";
+}
 
 constexpr OperationRow kTopK = {
     .name = "aten.topk.default",
@@ -61,7 +74,20 @@ constexpr OperationRow kHistogram = {
     .infer = InferHistogram,
     .differentiable = Differentiable::kNo};
 
-constexpr std::array kRows = {&kTopK, &kSort, &kHistogram};
+constexpr OperationRow kNonzero = {
+    .name = "aten.nonzero.default",
+    .doc = "Where x is not zero: [count, rank] int64.",
+    .infer = InferNonzero,
+    .differentiable = Differentiable::kNo};
+constexpr OperationRow kMaxLast = {
+    .name = "aten.max.dim",
+    .doc = "The largest of the last axis, which stays as 1, and its place.",
+    .infer = InferMaxLast,
+    .saves = kSavesPlaces,
+    .gradient = GradientOfChosen};
+
+constexpr std::array kRows = {&kTopK, &kSort, &kHistogram, &kNonzero,
+                              &kMaxLast};
 
 std::pair<Tensor, Tensor> Both(std::vector<Tensor> outputs) {
   return {std::move(outputs[0]), std::move(outputs[1])};
@@ -77,6 +103,13 @@ std::pair<Tensor, Tensor> TopK(Tensor x, int64_t count) {
   return Both(held.builder().EmitMany(kTopK, std::span(&held, 1), attributes));
 }
 
+std::pair<Tensor, Tensor> MaxLast(Tensor x) {
+  const Tensor held = std::move(x);
+  const Attribute attributes[] = {int64_t{-1}, true};
+  return Both(
+      held.builder().EmitMany(kMaxLast, std::span(&held, 1), attributes));
+}
+
 std::pair<Tensor, Tensor> Sort(Tensor x) {
   const Tensor held = std::move(x);
   return Both(held.builder().EmitMany(kSort, std::span(&held, 1), {}));
@@ -84,6 +117,10 @@ std::pair<Tensor, Tensor> Sort(Tensor x) {
 
 Tensor Histogram(Tensor x, int64_t bins) {
   return x.builder().Emit(kHistogram, {std::move(x)}, {bins});
+}
+
+Tensor Nonzero(Tensor x, int64_t count) {
+  return x.builder().Emit(kNonzero, {std::move(x)}, {count});
 }
 
 }  // namespace foretell

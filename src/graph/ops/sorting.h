@@ -18,10 +18,15 @@ std::span<const OperationRow* const> SortingOperations();
 
 // The `count` largest of the last axis, and where they were (int64).
 std::pair<Tensor, Tensor> TopK(Tensor x, int64_t count);
+// The largest of the last axis, which stays as 1, and where it is (int64).
+std::pair<Tensor, Tensor> MaxLast(Tensor x);
 // Along the last axis, and where each was (int64).
 std::pair<Tensor, Tensor> Sort(Tensor x);
 // How many elements fall into each of `bins` equal ranges: [bins].
 Tensor Histogram(Tensor x, int64_t bins);
+// Where x is not zero: [count, rank] int64. How many there are depends on the
+// data; the caller says how many it assumes.
+Tensor Nonzero(Tensor x, int64_t count);
 
 }  // namespace foretell
 

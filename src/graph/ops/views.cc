@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/checked.h"
 #include "graph/ops/views_gradient.h"
 #include "graph/strides.h"
 
@@ -114,9 +115,18 @@ std::string InferSlice(const OperationArguments& args, Outputs& outputs) {
   };
   const int64_t start = clamp(args.Integer(1));
   const int64_t end = std::max(start, clamp(args.Integer(2)));
+  const int64_t step = args.Integer(3);
+  if (step < 1) return "a slice of step " + std::to_string(step);
   Shape shape = x.shape;
-  shape.Set(axis, end - start);
-  return SameStorage(x, shape, x.strides, outputs);
+  Shape strides = x.strides;
+  // Rounded up; never past what the extent allows.
+  shape.Set(axis, (end - start) / step + ((end - start) % step == 0 ? 0 : 1));
+  if (step > 1) {
+    const auto stride = CheckedMul(strides[axis], step);
+    if (!stride) return "a slice's stride passes 2^63 - 1";
+    strides.Set(axis, *stride);
+  }
+  return SameStorage(x, shape, strides, outputs);
 }
 
 std::string InferSelect(const OperationArguments& args, Outputs& outputs) {
@@ -232,6 +242,21 @@ std::string InferSplitSizes(const OperationArguments& args, Outputs& outputs) {
   return x.shape.ToString() + " does not divide into " + sizes.ToString();
 }
 
+std::string InferUnbind(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const int at = Axis(args.Integer(0), x.shape.rank());
+  if (!InRange(at, x.shape.rank())) return NoAxis(args.Integer(0), x);
+  if (x.shape[at] > static_cast<int64_t>(kMostParts)) return "too many parts";
+  OperationOutput part = {{}, {}, x.dtype, 0};
+  for (int axis = 0; axis < x.shape.rank(); ++axis) {
+    if (axis == at) continue;
+    part.shape.Append(x.shape[axis]);
+    part.strides.Append(x.strides[axis]);
+  }
+  outputs.assign(static_cast<size_t>(x.shape[at]), part);
+  return "";
+}
+
 constexpr OperationRow kT = {.name = "aten.t.default",
                              .doc = "The matrix [m, n] seen as [n, m].",
                              .infer = InferT,
@@ -267,10 +292,11 @@ constexpr OperationRow kSqueezeDim = {
     .doc = "One axis goes if its extent is 1.",
     .infer = InferSqueeze,
     .gradient = GradientOfSqueeze};
-constexpr OperationRow kSlice = {.name = "aten.slice.Tensor",
-                                 .doc = "A range of one axis.",
-                                 .infer = InferSlice,
-                                 .gradient = GradientOfSlice};
+constexpr OperationRow kSlice = {
+    .name = "aten.slice.Tensor",
+    .doc = "A range of one axis, or every so many of it.",
+    .infer = InferSlice,
+    .gradient = GradientOfSlice};
 constexpr OperationRow kSelect = {.name = "aten.select.int",
                                   .doc = "One index of one axis, which goes.",
                                   .infer = InferSelect,
@@ -303,6 +329,13 @@ constexpr OperationRow kClone = {.name = "aten.clone.default",
                                  .infer = InferClone,
                                  .gradient = GradientOfSame};
 
+// Here of whole numbers only.
+constexpr OperationRow kUnbind = {
+    .name = "aten.unbind.int",
+    .doc = "A view of each index of an axis, which goes.",
+    .infer = InferUnbind,
+    .differentiable = Differentiable::kNo};
+
 // Nobody differentiates a backward.
 constexpr OperationRow kSliceBackward = {
     .name = "aten.slice_backward.default",
@@ -316,10 +349,10 @@ constexpr OperationRow kSelectBackward = {
     .differentiable = Differentiable::kNo};
 
 constexpr std::array kRows = {
-    &kT,          &kView,          &kUnsafeView,    &kTranspose, &kPermute,
-    &kUnsqueeze,  &kSlice,         &kSelect,        &kExpand,    &kDetach,
-    &kAlias,      &kSplit,         &kSplitSizes,    &kClone,     &kSqueeze,
-    &kSqueezeDim, &kSliceBackward, &kSelectBackward};
+    &kT,          &kView,          &kUnsafeView,     &kTranspose, &kPermute,
+    &kUnsqueeze,  &kSlice,         &kSelect,         &kExpand,    &kDetach,
+    &kAlias,      &kSplit,         &kSplitSizes,     &kClone,     &kSqueeze,
+    &kSqueezeDim, &kSliceBackward, &kSelectBackward, &kUnbind};
 
 }  // namespace
 
@@ -363,8 +396,9 @@ Tensor SqueezeAxis(Tensor x, int axis) {
   return x.builder().Emit(kSqueezeDim, {std::move(x)}, {true, int64_t{axis}});
 }
 
-Tensor Slice(Tensor x, int axis, int64_t start, int64_t end) {
-  return x.builder().Emit(kSlice, {std::move(x)}, {int64_t{axis}, start, end});
+Tensor Slice(Tensor x, int axis, int64_t start, int64_t end, int64_t step) {
+  return x.builder().Emit(kSlice, {std::move(x)},
+                          {int64_t{axis}, start, end, step});
 }
 
 Tensor Select(Tensor x, int axis, int64_t index) {
@@ -384,9 +418,9 @@ Tensor CloneContiguous(Tensor x) {
 }
 
 Tensor SliceBackward(Tensor grad, const Shape& sizes, int axis, int64_t start,
-                     int64_t end) {
+                     int64_t end, int64_t step) {
   return grad.builder().Emit(kSliceBackward, {std::move(grad)},
-                             {sizes, int64_t{axis}, start, end});
+                             {sizes, int64_t{axis}, start, end, step});
 }
 
 Tensor SelectBackward(Tensor grad, const Shape& sizes, int axis,
@@ -405,6 +439,12 @@ std::vector<Tensor> SplitSizes(Tensor x, const Shape& sizes, int axis) {
   const Tensor held = std::move(x);
   const Attribute attributes[] = {sizes, int64_t{axis}};
   return held.builder().EmitMany(kSplitSizes, std::span(&held, 1), attributes);
+}
+
+std::vector<Tensor> Unbind(Tensor x, int axis) {
+  const Tensor held = std::move(x);
+  const Attribute attributes[] = {int64_t{axis}};
+  return held.builder().EmitMany(kUnbind, std::span(&held, 1), attributes);
 }
 
 }  // namespace foretell

@@ -27,8 +27,8 @@ Tensor Permute(Tensor x, const Shape& axes);
 Tensor Unsqueeze(Tensor x, int axis);
 Tensor Squeeze(Tensor x);  // every axis of extent 1 goes
 Tensor SqueezeAxis(Tensor x, int axis);
-// x[..., start:end, ...] along `axis`; `end` may pass the extent.
-Tensor Slice(Tensor x, int axis, int64_t start, int64_t end);
+// x[..., start:end:step, ...] along `axis`; `end` may pass the extent.
+Tensor Slice(Tensor x, int axis, int64_t start, int64_t end, int64_t step = 1);
 Tensor Select(Tensor x, int axis, int64_t index);
 // -1 keeps an extent; leading axes may be added.
 Tensor Expand(Tensor x, const Shape& sizes);
@@ -38,11 +38,13 @@ Tensor Alias(Tensor x);
 Tensor CloneContiguous(Tensor x);
 // Zeros of `sizes` with the gradient of a slice, or a select, in its place.
 Tensor SliceBackward(Tensor grad, const Shape& sizes, int axis, int64_t start,
-                     int64_t end);
+                     int64_t end, int64_t step = 1);
 Tensor SelectBackward(Tensor grad, const Shape& sizes, int axis, int64_t index);
 std::vector<Tensor> Split(Tensor x, int64_t size, int axis);
 // Parts of these sizes, which add up to the extent.
 std::vector<Tensor> SplitSizes(Tensor x, const Shape& sizes, int axis);
+// One view for each index along `axis`, which goes.
+std::vector<Tensor> Unbind(Tensor x, int axis);
 
 }  // namespace foretell
 

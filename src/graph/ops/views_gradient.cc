@@ -53,7 +53,7 @@ void GradientOfSqueeze(Gradient& g) {
 void GradientOfSlice(Gradient& g) {
   g.Give(0, SliceBackward(g.grad(), g.InputFacts(0).shape,
                           static_cast<int>(g.Integer(0)), g.Integer(1),
-                          g.Integer(2)));
+                          g.Integer(2), g.Integer(3)));
 }
 
 void GradientOfSelect(Gradient& g) {

@@ -5,6 +5,7 @@
 
 #include "graph/ops/elementwise.h"
 #include "graph/ops/reduction.h"
+#include "graph/ops/sorting.h"
 #include "graph/ops/views.h"
 #include "models/layers/dropout.h"
 #include "models/layers/functional.h"
@@ -37,6 +38,30 @@ Tensor EagerAttention(const Tensor& q, const Tensor& k, const Tensor& v,
   weights = To(SoftmaxInFloat(weights, -1), q.dtype());
   weights = ApplyDropout(weights, call.dropout);
   Tensor out = Matmul(weights, values);
+  return Contiguous(Transpose(out, 1, 2));
+}
+
+// GPT-OSS: the sinks stand as one more key in the softmax, which runs in the
+// scores' own dtype; their share is then dropped.
+Tensor SinkAttention(const Tensor& q, const Tensor& k, const Tensor& v,
+                     const AttentionCall& call) {
+  const int64_t groups = k.size(1) > 0 ? q.size(1) / k.size(1) : 1;
+  const Tensor keys = RepeatHeads(k, groups);
+  const Tensor values = RepeatHeads(v, groups);
+  Tensor weights = MulScalar(Matmul(q, Transpose(keys, 2, 3)), call.scale);
+  if (!call.mask.empty()) weights = Add(weights, call.mask);
+  const Tensor sinks =
+      Expand(View(call.sinks, {1, -1, 1, 1}), {q.size(0), -1, q.size(2), -1});
+  Tensor scores = Cat2(weights, sinks, -1);
+  const auto shifted = [&] {
+    const Tensor most = MaxLast(scores).first;
+    return Sub(scores, most);
+  };
+  scores = shifted();
+  const Tensor shares = SoftmaxOp(scores, -1);
+  const Tensor kept = Slice(shares, 3, 0, -1);
+  weights = To(ApplyDropout(kept, call.dropout), values.dtype());
+  const Tensor out = Matmul(weights, values);
   return Contiguous(Transpose(out, 1, 2));
 }
 
@@ -74,6 +99,7 @@ Tensor SdpaAttention(Tensor q, Tensor k, Tensor v, const AttentionCall& call) {
 
 Tensor Attend(const Tensor& q, const Tensor& k, const Tensor& v,
               const AttentionCall& call) {
+  if (!call.sinks.empty()) return SinkAttention(q, k, v, call);
   return call.attention == "eager" ? EagerAttention(q, k, v, call)
                                    : SdpaAttention(q, k, v, call);
 }
@@ -82,6 +108,9 @@ GroupedQueryAttention::GroupedQueryAttention(const Module& at,
                                              const AttentionConfig& settings)
     : module(at),
       config(settings),
+      sinks(config.has_sinks
+                ? std::optional(at.Parameter("sinks", {config.heads}))
+                : std::nullopt),
       q_proj(at.Child("q_proj", RegionKind::kLinear), config.hidden,
              config.heads * config.head_dim, config.qkv_bias),
       k_proj(at.Child("k_proj", RegionKind::kLinear), config.hidden,
@@ -117,7 +146,8 @@ Tensor GroupedQueryAttention::Forward(const Tensor& hidden,
   Tensor q = project(q_proj, q_norm);
   Tensor k = project(k_proj, k_norm);
   Tensor v = project(v_proj, std::nullopt);
-  std::tie(q, k) = ApplyRotary(q, k, rotary.first, rotary.second);
+  const auto turn = config.turns_by_half ? ApplyHalfRotary : ApplyRotary;
+  std::tie(q, k) = turn(q, k, rotary.first, rotary.second);
   if (cached != nullptr) {
     *cached = UpdateEmptyCache(k, v);
     k = cached->keys;
@@ -131,6 +161,7 @@ Tensor GroupedQueryAttention::Forward(const Tensor& hidden,
   call.softcap = config.softcap;
   call.causal = config.causal;
   call.attention = attention;
+  if (sinks) call.sinks = module.builder().Read(*sinks);
   const Tensor out = Attend(q, k, v, call);
   return o_proj.Forward(Reshape(out, {batch, length, -1}));
 }

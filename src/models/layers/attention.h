@@ -2,8 +2,9 @@
 // offers every model, and the grouped-query attention that decoders share.
 //
 // Source: transformers 5.23, models/llama/modeling_llama.py
-// (eager_attention_forward, LlamaAttention), models/gemma2/modeling_gemma2.py
-// (eager_attention_forward), integrations/sdpa_attention.py.
+// (eager_attention_forward, LlamaAttention),
+// models/{gemma2,gpt_oss}/modeling_*.py (eager_attention_forward),
+// integrations/sdpa_attention.py.
 #ifndef FORETELL_MODELS_LAYERS_ATTENTION_H_
 #define FORETELL_MODELS_LAYERS_ATTENTION_H_
 
@@ -27,6 +28,9 @@ struct AttentionCall {
   bool causal = true;                   // meant where there is no mask
   std::string_view attention = "sdpa";  // or "eager"
   std::optional<double> softcap;        // softcap * tanh(scores / softcap)
+  // [h], a score that each head gives to no token; empty where there is none.
+  // Eager only.
+  Tensor sinks;
 };
 
 // q [b, h, s, d], k and v [b, h_kv, t, d] -> [b, s, h, d].
@@ -49,9 +53,12 @@ struct AttentionConfig {
   bool causal = true;
   // Set where queries and keys pass an RMSNorm of head_dim (Qwen3).
   std::optional<double> qk_norm_epsilon;
+  bool has_sinks = false;      // a learned score to no token (GPT-OSS)
+  bool turns_by_half = false;  // ApplyHalfRotary
 };
 
-// q_proj, k_proj, v_proj, o_proj and, in some families, q_norm and k_norm.
+// q_proj, k_proj, v_proj, o_proj and, in some families, q_norm and k_norm, or
+// sinks.
 struct GroupedQueryAttention {
   GroupedQueryAttention(const Module& at, const AttentionConfig& config);
   // hidden [b, s, width] -> the same; `rotary` holds cosines and sines.
@@ -62,6 +69,7 @@ struct GroupedQueryAttention {
 
   Module module;
   AttentionConfig config;
+  std::optional<ParameterId> sinks;  // [heads]
   Linear q_proj;
   Linear k_proj;
   Linear v_proj;

@@ -22,6 +22,7 @@
 #include "models/layers/attention.h"
 #include "models/layers/causal_mask.h"
 #include "models/layers/decoder_head.h"
+#include "models/layers/experts.h"
 #include "models/layers/linear.h"
 #include "models/layers/norm.h"
 #include "models/layers/rope.h"
@@ -41,6 +42,8 @@ struct DecoderConfig {
   int64_t window = 0;  // of the layers that attend to one; 0: none does
   // Builds the mask over all tokens beside the window's: layers differ.
   bool mixes_masks = false;
+  // Its masks are built without the positions.
+  bool hides_positions = false;
   // The class refuses sdpa, and who asks for it gets eager attention.
   bool is_eager_only = false;
   HeadConfig head;
@@ -55,6 +58,11 @@ struct DecoderOutput {
   std::vector<Tensor> router_logits;
 };
 
+// What a class does to its loss before it returns it; a function of the loss
+// and of what the layers left behind.
+using DecoderFinish =
+    std::function<Tensor(const Tensor&, const DecoderOutput&)>;
+
 // What every layer's forward is given.
 struct DecoderContext {
   Tensor position_ids;               // [1, s]
@@ -62,6 +70,7 @@ struct DecoderContext {
   Tensor mask;                       // over all tokens; may be empty
   Tensor window_mask;                // of layers with a window
   std::string attention;
+  std::string experts;
   bool fills_cache = false;
   DecoderOutput* output = nullptr;
 };
@@ -101,10 +110,7 @@ class Decoder : public Model {
     return finish_ ? finish_(output, kept) : output;
   }
 
-  // What a class does to its loss before it returns it; a function of the loss
-  // and of what the layers left behind.
-  using Finish = std::function<Tensor(const Tensor&, const DecoderOutput&)>;
-  void FinishWith(Finish finish) { finish_ = std::move(finish); }
+  void FinishWith(DecoderFinish finish) { finish_ = std::move(finish); }
 
  private:
   template <class MakeLayer>
@@ -126,11 +132,14 @@ class Decoder : public Model {
     Tensor hidden = embedded;
     DecoderContext context;
     context.attention = config_.is_eager_only ? "eager" : inputs.attention;
+    context.experts = inputs.experts;
     context.output = &kept;
     Tensor position_ids = AddScalar(Arange(builder, hidden.size(1)), 0);
     position_ids = Unsqueeze(position_ids, 0);
     // With a cache nobody looks for several sequences in a row.
-    const Tensor looked_at = config_.fills_cache ? Tensor() : position_ids;
+    const Tensor looked_at = config_.fills_cache || config_.hides_positions
+                                 ? Tensor()
+                                 : position_ids;
     if (config_.window == 0 || config_.mixes_masks) {
       context.mask = CausalMask(hidden, looked_at, context.attention, 0);
     }
@@ -159,7 +168,7 @@ class Decoder : public Model {
   RmsNorm norm_;
   RotaryEmbedding rotary_emb_;
   DecoderHead head_;
-  Finish finish_;
+  DecoderFinish finish_;
 };
 
 // Attention and a feed-forward, each behind a norm and added to its input:
@@ -196,9 +205,9 @@ struct DecoderLayer {
     hidden = Add(residual, hidden);
     residual = hidden;
     hidden = post_attention_layernorm.Forward(hidden);
-    auto& logits = context.output->router_logits;
-    if constexpr (requires { mlp.Forward(hidden, logits); }) {
-      hidden = mlp.Forward(hidden, logits);
+    const ExpertsCall call = {context.experts, &context.output->router_logits};
+    if constexpr (requires { mlp.Forward(hidden, call); }) {
+      hidden = mlp.Forward(hidden, call);
     } else {
       hidden = mlp.Forward(hidden);
     }

@@ -1,8 +1,10 @@
 #include "models/layers/experts.h"
 
+#include <limits>
 #include <tuple>
 #include <utility>
 
+#include "graph/ops/activations.h"
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/in_place.h"
@@ -26,38 +28,87 @@ Routing TopKRouter::Forward(const Tensor& hidden) const {
   const Tensor transposed = T(builder.Read(weight));
   Routing out;
   out.logits = Mm(rows, transposed);
-  const Tensor probabilities = SoftmaxOp(To(out.logits, DType::kFloat32), -1);
+  const Tensor probabilities =
+      config.softmax_casts ? SoftmaxInFloat(out.logits, -1)
+                           : SoftmaxOp(To(out.logits, DType::kFloat32), -1);
   auto [chosen, experts] = TopK(probabilities, config.per_token);
-  const Tensor sum = SumOver(chosen, -1, /*keep=*/true);
-  out.weights = DivInto(chosen, sum);
+  if (config.normalizes) {
+    const Tensor sum = SumOver(chosen, -1, /*keep=*/true);
+    chosen = DivInto(chosen, sum);
+  }
+  if (config.softmax_casts) chosen = To(chosen, out.logits.dtype());
+  out.weights = std::move(chosen);
   out.experts = std::move(experts);
   return out;
 }
 
-GroupedExperts::GroupedExperts(const Module& at, const ExpertsConfig& settings)
+namespace {
+
+// [experts, out, in], or the other way round.
+Shape FactorsOf(const ExpertsConfig& config, int64_t out, int64_t in) {
+  return config.clamped ? Shape{config.experts, in, out}
+                        : Shape{config.experts, out, in};
+}
+
+std::optional<ParameterId> BiasOf(const Module& at, const ExpertsConfig& config,
+                                  std::string_view name, int64_t out) {
+  if (!config.clamped) return std::nullopt;
+  return at.Parameter(name, {config.experts, out});
+}
+
+}  // namespace
+
+FusedExperts::FusedExperts(const Module& at, const ExpertsConfig& settings)
     : module(at),
       config(settings),
       gate_up_proj(at.Parameter(
           "gate_up_proj",
-          {config.experts, 2 * config.intermediate, config.hidden})),
+          FactorsOf(config, 2 * config.intermediate, config.hidden))),
+      gate_up_proj_bias(
+          BiasOf(at, config, "gate_up_proj_bias", 2 * config.intermediate)),
       down_proj(at.Parameter(
-          "down_proj", {config.experts, config.hidden, config.intermediate})),
-      act_fn(at.Child("act_fn"), config.activation) {
-  for (const ParameterId parameter : {gate_up_proj, down_proj}) {
-    at.builder().MarkExperts(parameter, config.experts, config.per_token);
+          "down_proj", FactorsOf(config, config.hidden, config.intermediate))),
+      down_proj_bias(BiasOf(at, config, "down_proj_bias", config.hidden)) {
+  if (!config.clamped) act_fn.emplace(at.Child("act_fn"), config.activation);
+  for (const auto parameter : {std::optional(gate_up_proj), gate_up_proj_bias,
+                               std::optional(down_proj), down_proj_bias}) {
+    if (!parameter) continue;
+    at.builder().MarkExperts(*parameter, config.experts, config.per_token);
   }
 }
 
-Tensor GroupedExperts::ApplyGate(const Tensor& both) const {
-  const std::vector<Tensor> halves = Split(both, config.intermediate, -1);
-  return Mul(act_fn.Forward(halves[0]), halves[1]);
+Tensor FusedExperts::ApplyGate(const Tensor& both) const {
+  if (!config.clamped) {
+    const std::vector<Tensor> halves = Split(both, config.intermediate, -1);
+    return Mul(act_fn->Forward(halves[0]), halves[1]);
+  }
+  const double limit = config.clamped->limit;
+  constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+  Tensor gate = Slice(both, 1, 0, kEnd, 2);
+  Tensor up = Slice(both, 1, 1, kEnd, 2);
+  gate = ClampMost(gate, limit);
+  up = Clamp(up, -limit, limit);
+  const auto glu = [&] {
+    const auto opened = [&] {
+      return Sigmoid(MulScalar(gate, config.clamped->alpha));
+    };
+    return Mul(gate, opened());
+  };
+  const Tensor activated = glu();
+  return Mul(AddScalar(up, 1), activated);
+}
+
+Tensor FusedExperts::Forward(const Tensor& hidden, const Routing& routing,
+                             std::string_view experts) const {
+  const Scope scope = module.Enter();
+  return experts == "eager" ? RunLoop(hidden, routing)
+                            : RunGrouped(hidden, routing);
 }
 
 // Tokens are put in the order of their experts, run in groups, weighted, put
 // back, and summed over the experts of each. Names live as they do there.
-Tensor GroupedExperts::Forward(const Tensor& hidden,
-                               const Routing& routing) const {
-  const Scope scope = module.Enter();
+Tensor FusedExperts::RunGrouped(const Tensor& hidden,
+                                const Routing& routing) const {
   Builder& builder = module.builder();
   const int64_t tokens = hidden.size(0);
   const Tensor weights = View(routing.weights, {-1});
@@ -72,11 +123,20 @@ Tensor GroupedExperts::Forward(const Tensor& hidden,
   const Tensor counted = To(sorted, DType::kInt32);
   const Tensor counts = Histogram(counted, config.experts);
   const Tensor offsets = Cumsum(counts, 0, DType::kInt32);
-  const auto grouped = [&](const Tensor& x, ParameterId factors) {
-    return GroupedMm(x, Transpose(builder.Read(factors), -2, -1), offsets);
+  Tensor bias;
+  const auto gather_bias = [&](const std::optional<ParameterId>& biases) {
+    if (biases) bias = Index(builder.Read(*biases), std::span(&sorted, 1));
   };
+  const auto grouped = [&](const Tensor& x, ParameterId factors) {
+    Tensor read = builder.Read(factors);
+    if (!config.clamped) read = Transpose(read, -2, -1);
+    const Tensor product = GroupedMm(x, read, offsets);
+    return bias.empty() ? product : AddInto(product, bias);
+  };
+  gather_bias(gate_up_proj_bias);
   Tensor projected = grouped(rows, gate_up_proj);
   projected = ApplyGate(projected);
+  gather_bias(down_proj_bias);
   projected = grouped(projected, down_proj);
   Tensor weighted = Mul(projected, Unsqueeze(sorted_weights, -1));
   const Tensor inverse = EmptyLike(order);
@@ -94,8 +154,7 @@ SparseMlp::SparseMlp(const Module& at, const ExpertsConfig& settings)
       gate(at.Child("gate", RegionKind::kRouter), config),
       experts(at.Child("experts", RegionKind::kExperts), config) {}
 
-Tensor SparseMlp::Forward(Tensor hidden,
-                          std::vector<Tensor>& router_logits) const {
+Tensor SparseMlp::Forward(Tensor hidden, const ExpertsCall& call) const {
   const Scope scope = module.Enter();
   const Shape shape = hidden.shape();
   if (config.jitter > 0) {
@@ -103,8 +162,8 @@ Tensor SparseMlp::Forward(Tensor hidden,
   }
   hidden = View(hidden, {-1, config.hidden});
   const Routing routing = gate.Forward(hidden);
-  if (config.keeps_logits) router_logits.push_back(routing.logits);
-  hidden = experts.Forward(hidden, routing);
+  if (config.keeps_logits) call.router_logits->push_back(routing.logits);
+  hidden = experts.Forward(hidden, routing, call.experts);
   return View(hidden, shape);
 }
 

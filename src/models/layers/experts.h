@@ -1,20 +1,32 @@
 // A feed-forward of experts: a router sends every token to a few of them.
 //
-// Experts are two fused tensors, and run as grouped matrix products over the
-// tokens sorted by expert.
+// Experts are two fused tensors. They run as grouped matrix products over the
+// tokens sorted by expert, or one after another: transformers calls these
+// `experts_implementation` "grouped_mm", its default, and "eager".
 // Source: transformers 5.23, models/mixtral/modeling_mixtral.py,
-// integrations/moe.py (grouped_mm_experts_forward, what training uses).
+// models/gpt_oss/modeling_gpt_oss.py, integrations/moe.py
+// (grouped_mm_experts_forward).
+// Does not model: batched_mm, deepgemm, sonicmoe, expert parallelism.
 #ifndef FORETELL_MODELS_LAYERS_EXPERTS_H_
 #define FORETELL_MODELS_LAYERS_EXPERTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "models/layers/mlp.h"
 #include "models/layers/module.h"
 
 namespace foretell {
+
+// GPT-OSS's gate: both halves are cut at `limit`, `alpha` steepens the
+// sigmoid, and the halves alternate column by column.
+struct ClampedGate {
+  double alpha = 0;
+  double limit = 0;
+};
 
 struct ExpertsConfig {
   int64_t hidden = 0;
@@ -24,12 +36,24 @@ struct ExpertsConfig {
   Activation activation = Activation::kSilu;
   double jitter = 0;          // noise on the input while training
   bool keeps_logits = false;  // the scores outlive the layer
+  bool normalizes = true;     // the chosen weights are made to sum to one
+  // The softmax casts as it reads, and weights go back to the scores' dtype.
+  bool softmax_casts = false;
+  // GPT-OSS's form: this gate in place of an activation, biases, and tensors
+  // stored as [experts, in, out].
+  std::optional<ClampedGate> clamped;
 };
 
 struct Routing {
   Tensor logits;
   Tensor weights;
   Tensor experts;
+};
+
+// What a layer's feed-forward is given beside its input.
+struct ExpertsCall {
+  std::string_view experts = "grouped_mm";  // or "eager"
+  std::vector<Tensor>* router_logits = nullptr;
 };
 
 // weight [experts, hidden]: the score of every expert for every token.
@@ -45,31 +69,41 @@ struct TopKRouter {
 };
 
 // gate_up_proj [experts, 2 intermediate, hidden] and
-// down_proj [experts, hidden, intermediate].
-struct GroupedExperts {
-  GroupedExperts(const Module& at, const ExpertsConfig& config);
+// down_proj [experts, hidden, intermediate]; in GPT-OSS's form their last two
+// axes are exchanged, and a bias [experts, out] follows each.
+struct FusedExperts {
+  FusedExperts(const Module& at, const ExpertsConfig& config);
   // [tokens, hidden] -> the same
-  Tensor Forward(const Tensor& hidden, const Routing& routing) const;
-  // act_fn(gate) * up of [rows, 2 intermediate]
+  Tensor Forward(const Tensor& hidden, const Routing& routing,
+                 std::string_view experts) const;
+  // [rows, 2 intermediate] -> [rows, intermediate]
   Tensor ApplyGate(const Tensor& both) const;
+
+  Tensor RunGrouped(const Tensor& hidden, const Routing& routing) const;
+  // One expert after another. How many tokens each gets depends on the data:
+  // they are taken to spread evenly, and the graph says so. FLOPs are those of
+  // the grouped products either way.
+  Tensor RunLoop(const Tensor& hidden, const Routing& routing) const;
 
   Module module;
   ExpertsConfig config;
   ParameterId gate_up_proj;
+  std::optional<ParameterId> gate_up_proj_bias;
   ParameterId down_proj;
-  ActivationModule act_fn;
+  std::optional<ParameterId> down_proj_bias;
+  std::optional<ActivationModule> act_fn;
 };
 
 struct SparseMlp {
   SparseMlp(const Module& at, const ExpertsConfig& config);
   // [b, s, hidden] -> the same. The router's scores are appended where they
   // are kept.
-  Tensor Forward(Tensor hidden, std::vector<Tensor>& router_logits) const;
+  Tensor Forward(Tensor hidden, const ExpertsCall& call) const;
 
   Module module;
   ExpertsConfig config;
   TopKRouter gate;
-  GroupedExperts experts;
+  FusedExperts experts;
 };
 
 // load_balancing_loss_func: how unevenly all layers' routers chose, [].

@@ -33,6 +33,9 @@ Tensor RmsNorm::Forward(const Tensor& input) const {
   Tensor hidden = To(input, DType::kFloat32);
   const Tensor variance = MeanLast(PowScalar(hidden, 2));
   hidden = Mul(hidden, Rsqrt(AddScalar(variance, epsilon)));
+  if (scale == RmsScale::kWeightInFloat) {
+    return To(Mul(module.builder().Read(weight), hidden), dtype);
+  }
   return Mul(module.builder().Read(weight), To(hidden, dtype));
 }
 

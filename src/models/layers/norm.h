@@ -15,6 +15,7 @@ namespace foretell {
 enum class RmsScale {
   kWeight,         // the weight, in the input's dtype (Llama)
   kOnePlusWeight,  // 1 + weight, still in float32 (Gemma)
+  kWeightInFloat,  // the weight, still in float32 (GPT-OSS)
 };
 
 // weight [width]; the mean of squares is taken in float32.

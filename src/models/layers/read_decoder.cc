@@ -132,7 +132,9 @@ DecoderKeys ReadDecoder(const ConfigView& config, std::string_view class_name,
   out.intermediate = config.Size({"intermediate_size"}, defaults.intermediate);
   out.positions = config.Size({"max_position_embeddings"}, defaults.positions);
   // An activation is looked up where a layer is built.
-  if (decoder.layers > 0) {
+  if (defaults.activation_key.empty()) {
+    out.activation = Activation::kSilu;
+  } else if (decoder.layers > 0) {
     out.activation = ActivationNamed(
         config, defaults.activation_key,
         config.Text({defaults.activation_key}, defaults.activation));

@@ -167,8 +167,9 @@ void DeriveParameters(const ConfigView& config, const ConfigView& rope,
 
 }  // namespace
 
-ConfigView RopeSettings(const ConfigView& config) {
-  return config.Nested(SourceKey(config));
+ConfigView RopeSettings(const ConfigView& config,
+                        const ConfigValue* when_absent) {
+  return config.NestedOr(SourceKey(config), when_absent);
 }
 
 RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
@@ -176,7 +177,7 @@ RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
   rope.positions = context.positions;
   // Both are checked, whichever of them decides.
   config.Nested("rope_parameters");
-  const ConfigView nested = RopeSettings(config);
+  const ConfigView nested = RopeSettings(config, context.when_absent);
   config.Ignore({"rope_parameters", "rope_scaling"});
   IgnoreNumbers(nested);
   // The old name of the key is `type`; both may stand, `rope_type` decides.
@@ -308,7 +309,8 @@ std::pair<Tensor, Tensor> RotaryEmbedding::Forward(
   const Tensor frequencies =
       Mul(To(Unsqueeze(position_ids, 2), DType::kFloat32),
           module.builder().Read(inverse_frequencies));
-  const Tensor angles = Cat2(frequencies, frequencies, -1);
+  const Tensor angles =
+      config.halves ? frequencies : Cat2(frequencies, frequencies, -1);
   const Tensor cosines = MulScalar(Cos(angles), 1.0);
   const Tensor sines = MulScalar(Sin(angles), 1.0);
   const Tensor cosines_out = To(cosines, like.dtype());
@@ -359,6 +361,28 @@ std::pair<Tensor, Tensor> ApplyPartialRotary(const Tensor& q, const Tensor& k,
   };
   const Tensor q_out = Cat2(turn(q_turns), q_passes, -1);
   return {q_out, Cat2(turn(k_turns), k_passes, -1)};
+}
+
+std::pair<Tensor, Tensor> ApplyHalfRotary(const Tensor& q, const Tensor& k,
+                                          Tensor cosines, Tensor sines) {
+  cosines = Unsqueeze(cosines, 1);
+  sines = Unsqueeze(sines, 1);
+  const auto turn = [&](const Tensor& x) {
+    const std::vector<Tensor> halves = Split(x, (x.size(-1) + 1) / 2, -1);
+    const auto less = [&](const Tensor& a, const Tensor& b) {
+      const Tensor straight = Mul(a, cosines);
+      return Sub(straight, Mul(b, sines));
+    };
+    const auto more = [&](const Tensor& a, const Tensor& b) {
+      const Tensor straight = Mul(a, cosines);
+      return Add(straight, Mul(b, sines));
+    };
+    const Tensor first = less(halves[0], halves[1]);
+    const Tensor second = more(halves[1], halves[0]);
+    return Cat2(first, second, -1);
+  };
+  const Tensor q_turned = turn(q);
+  return {q_turned, turn(k)};
 }
 
 }  // namespace foretell

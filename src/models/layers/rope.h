@@ -28,6 +28,8 @@ struct RopeConfig {
   std::optional<int64_t> original_positions;  // before the scaling
   int64_t frequencies = 0;                    // elements of inv_freq
   int64_t positions = 0;                      // max_position_embeddings
+  // Gives an angle per pair of dims, not per dim (GPT-OSS).
+  bool halves = false;
 };
 
 // What the reading of a rope depends on beside its own keys.
@@ -49,6 +51,9 @@ struct RopeReading {
   std::optional<int64_t> original_positions = {};
   // Types that the class takes for longrope as it loads.
   std::vector<std::string_view> longrope_names = {};
+  // What the class takes where neither rope_parameters nor rope_scaling says
+  // anything.
+  const ConfigValue* when_absent = nullptr;
 };
 
 // Reads `rope_parameters`, `rope_scaling`, `rope_theta`,
@@ -58,7 +63,8 @@ RopeConfig ReadRope(const ConfigView& config, const RopeReading& context);
 
 // The nested settings that decide: `rope_scaling` where it states anything,
 // else `rope_parameters`.
-ConfigView RopeSettings(const ConfigView& config);
+ConfigView RopeSettings(const ConfigView& config,
+                        const ConfigValue* when_absent = nullptr);
 
 // The context length that max_position_embeddings states, and how the scaling
 // reached it.
@@ -68,7 +74,7 @@ ContextLength RopeContext(const RopeConfig& rope);
 struct RotaryEmbedding {
   RotaryEmbedding(const Module& at, const RopeConfig& rope);
   // position_ids [b, s] -> cosines and sines [b, s, 2 frequencies] in the
-  // dtype of `like`
+  // dtype of `like`, or [b, s, frequencies] for halves
   std::pair<Tensor, Tensor> Forward(const Tensor& like,
                                     const Tensor& position_ids) const;
   void UpdateFrequencies(const Tensor& position_ids) const;
@@ -86,6 +92,9 @@ std::pair<Tensor, Tensor> ApplyRotary(const Tensor& q, const Tensor& k,
 // passes and is joined to them again, also where nothing is left.
 std::pair<Tensor, Tensor> ApplyPartialRotary(const Tensor& q, const Tensor& k,
                                              Tensor cosines, Tensor sines);
+// The same with an angle per pair of dims, [b, s, d / 2].
+std::pair<Tensor, Tensor> ApplyHalfRotary(const Tensor& q, const Tensor& k,
+                                          Tensor cosines, Tensor sines);
 
 }  // namespace foretell
 
