@@ -6,6 +6,7 @@
 
 namespace foretell {
 
+extern const Family kBartFamily;
 extern const Family kBertFamily;
 extern const Family kGemma2Family;
 extern const Family kGemmaFamily;
@@ -27,6 +28,7 @@ namespace {
 
 // By name.
 constexpr std::array kFamilies = {
+    &kBartFamily,        //
     &kBertFamily,        //
     &kGemma2Family,      //
     &kGemmaFamily,       //

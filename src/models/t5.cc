@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "base/check.h"
-#include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
-#include "graph/ops/in_place.h"
-#include "graph/ops/views.h"
 #include "models/family.h"
 #include "models/layers/classification.h"
 #include "models/layers/read_t5.h"
+#include "models/layers/shift_right.h"
 #include "models/layers/t5_stack.h"
 
 namespace foretell {
@@ -143,29 +140,16 @@ class T5 : public Model {
       root_.builder().Fail("the decoder has no tokens to read");
       return inputs.input_ids;
     }
-    Tensor ids = head_ == T5Head::kAnswer ? ShiftRight(targets) : Tensor();
+    Tensor ids = head_ == T5Head::kAnswer ? Shift(targets) : Tensor();
     const Tensor encoded =
         encoder_.Forward(inputs.input_ids, Tensor(), inputs.attention);
     inputs.Return(encoded);
-    if (ids.empty()) ids = shift ? ShiftRight(targets) : targets;
+    if (ids.empty()) ids = shift ? Shift(targets) : targets;
     return decoder_->Forward(ids, encoded, inputs.attention);
   }
 
-  // A row that begins with the start token and ends one token early.
-  Tensor ShiftRight(const Tensor& ids) const {
-    if (!config_.start || !config_.padding) {
-      root_.builder().Fail(
-          "decoder_start_token_id and pad_token_id have to be set");
-      return ids;
-    }
-    constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
-    const Tensor shifted = NewZeros(ids, ids.shape());
-    CopyInto(Slice(shifted, 1, 1, kToTheEnd),
-             CloneContiguous(Slice(ids, 1, 0, -1)));
-    FillWith(Select(shifted, 1, 0), static_cast<double>(*config_.start));
-    FillWhere(shifted, EqScalar(shifted, -100),
-              static_cast<double>(*config_.padding));
-    return shifted;
+  Tensor Shift(const Tensor& ids) const {
+    return ShiftRight(ids, config_.start, config_.padding);
   }
 
   Tensor RunLmHead(Tensor hidden) const {

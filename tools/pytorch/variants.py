@@ -407,6 +407,22 @@ MAMBA += [
     (None, None, "tie_word_embeddings=false,use_bias=true"),
 ]
 
+BART = [("Bart" + c, None, None) for c in ("Model", "ForConditionalGeneration", "ForSequenceClassification", "ForQuestionAnswering", "ForCausalLM", "Encoder", "DecoderLayer")]
+BART += labels("BartForSequenceClassification", ("BartForSequenceClassification", "BartForQuestionAnswering"))
+BART += [(c, "tie_word_embeddings=false", None) for c in ("BartModel", "BartForConditionalGeneration", "BartForSequenceClassification", "BartForQuestionAnswering", "BartForCausalLM")]
+BART += [
+    ("BartForConditionalGeneration", None, "tie_word_embeddings=false"), (None, "num_hidden_layers=3", None), (None, "hidden_size=96,num_attention_heads=4,decoder_attention_heads=8", None), (None, "num_attention_heads=5", None),
+    ("BartForCausalLM", "encoder_attention_heads=5", None), ("BartForCausalLM", "decoder_attention_heads=5", None), (None, "decoder_attention_heads=5", None), (None, "decoder_attention_heads=0", None),
+    (None, "decoder_attention_heads=5,decoder_layers=0", None), (None, "encoder_layers=0,num_hidden_layers=0", None), (None, "encoder_layers=null", None), ("BartForCausalLM", "encoder_layers=null", None), (None, "decoder_layers=3", None),
+    (None, "encoder_ffn_dim=100,decoder_ffn_dim=101", None), (None, "encoder_ffn_dim=null", None), ("BartForCausalLM", "encoder_ffn_dim=null", None), (None, "encoder_layerdrop=0", None), (None, "encoder_layerdrop=0.5,decoder_layerdrop=null", None),
+    (None, "dropout=null", None), (None, "dropout=1.5", None), ("BartForSequenceClassification", "classifier_dropout=null", None), ("BartForSequenceClassification", "classifier_dropout=1.5", None), (None, "classifier_dropout=1.5", None),
+    (None, 'activation_function="nosuch"', None), (None, 'activation_function="prelu"', None), (None, "activation_function=null", None), (None, "scale_embedding=true", None), (None, "scale_embedding=null", None), (None, "is_encoder_decoder=false", None),
+    (None, "is_decoder=true", None), (None, "max_position_embeddings=100", None), (None, "max_position_embeddings=0", None), (None, "vocab_size=50265,pad_token_id=50265", None), (None, "pad_token_id=null", None),
+    (None, "vocab_size=1,-pad_token_id", None), (None, "vocab_size=0,pad_token_id=null", None), (None, "decoder_start_token_id=null", None), (None, "init_std=1", None), (None, 'torch_dtype="bfloat16"', None), (None, "-model_type", None), (None, "-architectures", None),
+    (None, "-d_model,-encoder_ffn_dim,-encoder_attention_heads,-decoder_layers,-max_position_embeddings,-vocab_size", None), (None, 'architectures=["BartForNothing"]', None), (None, "num_labels=3,id2label=null", None),
+    (None, None, "d_model=96"), (None, None, "num_hidden_layers=1"), (None, None, "decoder_layers=1"), (None, None, "num_attention_heads=5"), ("BartForQuestionAnswering", None, "num_labels=4"), ("BartForSequenceClassification", "-id2label,-label2id", None),
+]
+
 # family -> (configuration, what makes it shallow, rows); further rows name a configuration of their own, as published.
 FAMILIES = {
     "gpt2": ("openai-community--gpt2", "n_layer=2", GPT2),
@@ -425,6 +441,7 @@ FAMILIES = {
     "phi3": ("microsoft--Phi-3-mini-4k-instruct", "num_hidden_layers=2", PHI3),
     "roberta": ("FacebookAI--roberta-large", "num_hidden_layers=2", ROBERTA),
     "xlm-roberta": ("FacebookAI--xlm-roberta-base", "num_hidden_layers=2", XLM_ROBERTA),
+    "bart": ("facebook--bart-base", "encoder_layers=2,decoder_layers=2,num_hidden_layers=2", BART),
 }
 FURTHER = [
     ("gpt2", "distilbert--distilgpt2", "GPT2DoubleHeadsModel", None, None), ("gpt2", "distilbert--distilgpt2", "GPT2ForSequenceClassification", None, None),

@@ -53,6 +53,11 @@ constexpr OperationRow kArange = {.name = "aten.arange.default",
                                   .doc = "Whole numbers from zero: [end].",
                                   .infer = InferCreation,
                                   .differentiable = Differentiable::kNo};
+constexpr OperationRow kArangeStart = {
+    .name = "aten.arange.start",
+    .doc = "Whole numbers from start to end.",
+    .infer = InferCreation,
+    .differentiable = Differentiable::kNo};
 constexpr OperationRow kZeros = {.name = "aten.zeros.default",
                                  .doc = "A tensor of zeros.",
                                  .infer = InferCreation,
@@ -118,9 +123,10 @@ constexpr OperationRow kLocalScalar = {
     .differentiable = Differentiable::kNo};
 
 constexpr std::array kRows = {
-    &kArange,   &kZeros,     &kScalarTensor, &kLocalScalar, &kEmpty,
-    &kNewZeros, &kZerosLike, &kFullLike,     &kEmptyLike,   &kLiftFresh,
-    &kNewOnes,  &kOnes,      &kTril,         &kOnesLike,    &kNewEmptyStrided};
+    &kArange,      &kArangeStart, &kZeros,     &kScalarTensor,
+    &kLocalScalar, &kEmpty,       &kNewZeros,  &kZerosLike,
+    &kFullLike,    &kEmptyLike,   &kLiftFresh, &kNewOnes,
+    &kOnes,        &kTril,        &kOnesLike,  &kNewEmptyStrided};
 
 }  // namespace
 
@@ -128,6 +134,11 @@ std::span<const OperationRow* const> CreationOperations() { return kRows; }
 
 Tensor Arange(Builder& builder, int64_t end, DType dtype) {
   return builder.Emit(kArange, {}, {Shape{end}, dtype});
+}
+
+Tensor ArangeFrom(Builder& builder, int64_t start, int64_t end) {
+  return builder.Emit(kArangeStart, {},
+                      {Shape{end - start}, DType::kInt64, start});
 }
 
 Tensor Zeros(Builder& builder, const Shape& shape, DType dtype) {

@@ -16,6 +16,8 @@ std::span<const OperationRow* const> CreationOperations();
 
 Tensor Arange(Builder& builder, int64_t end,
               DType dtype = DType::kInt64);  // [end]
+Tensor ArangeFrom(Builder& builder, int64_t start,
+                  int64_t end);  // [end - start], int64
 Tensor Zeros(Builder& builder, const Shape& shape, DType dtype);
 Tensor Ones(Builder& builder, const Shape& shape, DType dtype);
 Tensor ScalarTensor(Builder& builder, double value, DType dtype);  // []

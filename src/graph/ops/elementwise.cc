@@ -287,14 +287,14 @@ Tensor Transfer(Tensor x) {
 Tensor EqScalar(Tensor x, double y) {
   return x.builder().Emit(kEq, {std::move(x)}, {y});
 }
+Tensor Eq(Tensor x, Tensor y) {
+  return x.builder().Emit(kEqTensor, {std::move(x), std::move(y)});
+}
 Tensor NeScalar(Tensor x, double y) {
   return x.builder().Emit(kNe, {std::move(x)}, {y});
 }
 Tensor Le(Tensor x, Tensor y) {
   return x.builder().Emit(kLe, {std::move(x), std::move(y)});
-}
-Tensor Eq(Tensor x, Tensor y) {
-  return x.builder().Emit(kEqTensor, {std::move(x), std::move(y)});
 }
 Tensor Lt(Tensor x, Tensor y) {
   return x.builder().Emit(kLt, {std::move(x), std::move(y)});

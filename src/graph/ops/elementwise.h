@@ -37,9 +37,9 @@ Tensor To(Tensor x, DType dtype);
 // The same on another device; always a copy.
 Tensor Transfer(Tensor x);
 Tensor EqScalar(Tensor x, double y);
+Tensor Eq(Tensor x, Tensor y);
 Tensor NeScalar(Tensor x, double y);
 Tensor Le(Tensor x, Tensor y);
-Tensor Eq(Tensor x, Tensor y);
 Tensor Lt(Tensor x, Tensor y);
 Tensor Div(Tensor x, Tensor y);
 Tensor DivScalar(Tensor x, double y);

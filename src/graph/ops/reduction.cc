@@ -79,6 +79,14 @@ std::string InferAllOf(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+// Whole numbers and bool are counted in int64.
+std::string InferSumAll(const OperationArguments& args, Outputs& outputs) {
+  const DType dtype = args.input(0).dtype;
+  const DType out = Describe(dtype).is_floating ? dtype : DType::kInt64;
+  outputs.push_back({{}, {}, out, -1});
+  return "";
+}
+
 // With its flag, float16 goes in and float32 comes out.
 std::string InferWideSoftmax(const OperationArguments& args, Outputs& outputs) {
   const std::string reason = InferSoftmax(args, outputs);
@@ -113,7 +121,7 @@ constexpr OperationRow kMean = {
     .gradient = GradientOfMean};
 constexpr OperationRow kSumAll = {.name = "aten.sum.default",
                                   .doc = "The sum of all elements: [].",
-                                  .infer = InferAllOf,
+                                  .infer = InferSumAll,
                                   .gradient = GradientOfSumAll};
 constexpr OperationRow kMax = {.name = "aten.max.default",
                                .doc = "The largest of all elements: [].",

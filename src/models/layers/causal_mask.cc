@@ -2,6 +2,7 @@
 
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/indexing.h"
 #include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
 #include "models/layers/functional.h"
@@ -39,13 +40,56 @@ Tensor Spread(Tensor x, int axis) {
   return x;
 }
 
+// Which keys [t] each query sees: those behind it, of them the last `window`,
+// and those that `kept` [b, t] has. Conditions are joined one by one where
+// there are several.
+Tensor VisibleKeys(const Tensor& hidden, const Tensor& kept, int64_t window) {
+  const int64_t batch = hidden.size(0);
+  const int64_t length = hidden.size(1);
+  Builder& builder = hidden.builder();
+  Tensor batch_range = Arange(builder, batch);
+  Tensor head_range = Arange(builder, 1);
+  Tensor query_range = AddScalar(Arange(builder, length), 0);
+  Tensor key_range = AddScalar(Arange(builder, length), 0);
+  batch_range = Spread(std::move(batch_range), 0);
+  head_range = Spread(std::move(head_range), 1);
+  query_range = Spread(std::move(query_range), 2);
+  key_range = Spread(std::move(key_range), 3);
+  Tensor seen;
+  if (window > 0 || !kept.empty()) {
+    seen = NewOnes(query_range, {}, DType::kBool);
+    if (window > 0) {
+      const auto start = static_cast<double>(window);
+      seen = BitwiseAnd(seen, Gt(key_range, SubScalar(query_range, start)));
+    }
+    seen = BitwiseAnd(seen, Le(key_range, query_range));
+    if (!kept.empty()) {
+      const Tensor places[] = {batch_range, key_range};
+      seen = BitwiseAnd(seen, Index(kept, places));
+    }
+  } else {
+    seen = Le(key_range, query_range);
+  }
+  return Expand(seen, {batch, -1, length, length});
+}
+
+// A bool mask as sdpa takes it, or as what eager attention adds to the scores.
+Tensor MaskOf(const Tensor& seen, const Tensor& hidden,
+              std::string_view attention) {
+  if (attention == "sdpa") return seen;
+  Builder& builder = hidden.builder();
+  const Tensor zero = Zeros(builder, {}, hidden.dtype());
+  const Tensor smallest =
+      ScalarTensor(builder, SmallestOf(hidden.dtype()), hidden.dtype());
+  return Where(seen, zero, smallest);
+}
+
 }  // namespace
 
 Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
                   std::string_view attention, int64_t window) {
   const int64_t batch = hidden.size(0);
   const int64_t length = hidden.size(1);
-  Builder& builder = hidden.builder();
   if (!position_ids.empty()) {
     LookForPackedSequences(position_ids.size(0) == batch
                                ? position_ids
@@ -54,33 +98,19 @@ Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
   const bool windowed = window > 0 && length >= window;
   if (attention == "sdpa" && !windowed) return {};
 
-  const auto visible = [&] {
-    Tensor batch_range = Arange(builder, batch);
-    Tensor head_range = Arange(builder, 1);
-    Tensor query_range = AddScalar(Arange(builder, length), 0);
-    Tensor key_range = AddScalar(Arange(builder, length), 0);
-    batch_range = Spread(std::move(batch_range), 0);
-    head_range = Spread(std::move(head_range), 1);
-    query_range = Spread(std::move(query_range), 2);
-    key_range = Spread(std::move(key_range), 3);
-    Tensor behind;
-    if (window > 0) {
-      behind = NewOnes(query_range, {}, DType::kBool);
-      behind = BitwiseAnd(
-          behind,
-          Gt(key_range, SubScalar(query_range, static_cast<double>(window))));
-      behind = BitwiseAnd(behind, Le(key_range, query_range));
-    } else {
-      behind = Le(key_range, query_range);
-    }
-    return Expand(behind, {batch, -1, length, length});
-  };
-  const Tensor mask = visible();
-  if (attention == "sdpa") return mask;
-  const Tensor zero = Zeros(builder, {}, hidden.dtype());
-  const Tensor smallest =
-      ScalarTensor(builder, SmallestOf(hidden.dtype()), hidden.dtype());
-  return Where(mask, zero, smallest);
+  return MaskOf(VisibleKeys(hidden, Tensor(), window), hidden, attention);
+}
+
+Tensor CausalMaskOver(const Tensor& padding, const Tensor& hidden,
+                      std::string_view attention) {
+  const Tensor kept = To(padding, DType::kBool);
+  if (attention != "sdpa") {
+    return MaskOf(VisibleKeys(hidden, kept, 0), hidden, attention);
+  }
+  const auto count = static_cast<double>(kept.size(0) * kept.size(1));
+  const auto is_full = [&] { return EqScalar(SumAll(kept), count); };
+  LocalScalar(is_full());
+  return {};
 }
 
 }  // namespace foretell

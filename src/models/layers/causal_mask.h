@@ -21,6 +21,11 @@ namespace foretell {
 Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
                   std::string_view attention, int64_t window);
 
+// The same for a model that makes itself a mask of padding [b, s], of ones.
+// With sdpa it is looked through, and serves no further.
+Tensor CausalMaskOver(const Tensor& padding, const Tensor& hidden,
+                      std::string_view attention);
+
 }  // namespace foretell
 
 #endif  // FORETELL_MODELS_LAYERS_CAUSAL_MASK_H_

@@ -101,6 +101,25 @@ void CheckPadding(const ConfigView& config, int64_t vocabulary,
               "correct pad_token_id, or vocab_size");
 }
 
+std::optional<int64_t> ReadPadding(const ConfigView& config, int64_t otherwise,
+                                   std::initializer_list<PaddedTable> tables) {
+  if (config.Raw("pad_token_id") != nullptr) {
+    for (const PaddedTable& table : tables) CheckPadding(config, table.rows);
+    return config.OptionalInteger({"pad_token_id"});
+  }
+  config.Derive("pad_token_id", ConfigValue::Number(std::to_string(otherwise)));
+  for (const auto& [key, rows] : tables) {
+    if (otherwise < rows) continue;
+    config.Find(
+        "model/padding", Severity::kBlock, key,
+        fmt::format("{} is {}, and pad_token_id {} by default",
+                    config.PathOf(key), rows, otherwise),
+        fmt::format("the embedding has no row {} to set to zero", otherwise),
+        fmt::format("correct {}", key));
+  }
+  return otherwise;
+}
+
 int64_t SizeOrEmpty(const ConfigView& config,
                     std::initializer_list<std::string_view> keys,
                     int64_t otherwise) {

@@ -49,6 +49,16 @@ void CheckCommonFields(const ConfigView& config);
 void CheckPadding(const ConfigView& config, int64_t vocabulary,
                   std::optional<int64_t> otherwise = std::nullopt);
 
+// The row of a class's tables that stays zero, as written: pad_token_id, or
+// `otherwise` where the key is absent. A finding for each table, told by the
+// key of its size, that has no such row.
+struct PaddedTable {
+  std::string_view key;
+  int64_t rows = 0;
+};
+std::optional<int64_t> ReadPadding(const ConfigView& config, int64_t otherwise,
+                                   std::initializer_list<PaddedTable> tables);
+
 // A size that may be 0 for all that the class checks: a warning then, since no
 // forward runs.
 int64_t SizeOrEmpty(const ConfigView& config,

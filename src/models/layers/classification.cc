@@ -14,10 +14,12 @@
 
 namespace foretell {
 
-LabelConfig ReadLabels(const ConfigView& config, bool needed) {
+LabelConfig ReadLabels(const ConfigView& config, bool needed,
+                       int64_t otherwise) {
   LabelConfig out;
+  out.count = otherwise;
   if (needed || config.Raw("num_labels") || config.Raw("problem_type")) {
-    out.count = ReadLabelCount(config);
+    out.count = ReadLabelCount(config, otherwise);
     out.problem_type = config.OptionalText({"problem_type"}).value_or("");
   }
   config.Ignore({"id2label", "label2id"});

@@ -25,7 +25,8 @@ struct LabelConfig {
 
 // num_labels, id2label and problem_type. A class without labels (`needed` is
 // false) still refuses what the library refuses for all.
-LabelConfig ReadLabels(const ConfigView& config, bool needed);
+LabelConfig ReadLabels(const ConfigView& config, bool needed,
+                       int64_t otherwise = 2);
 
 // logits [b, count], labels [b] -> [].
 Tensor SequenceLoss(const Tensor& logits, const Tensor& labels,

@@ -44,7 +44,7 @@ std::optional<Head> HeadOfClass(std::string_view class_name) {
   return std::nullopt;
 }
 
-int64_t ReadLabelCount(const ConfigView& config) {
+int64_t ReadLabelCount(const ConfigView& config, int64_t otherwise) {
   // transformers 5.23, configuration_utils.py: the property num_labels is the
   // length of id2label, and a num_labels that differs makes a new id2label.
   const ConfigValue* names = config.Raw("id2label");
@@ -54,7 +54,7 @@ int64_t ReadLabelCount(const ConfigView& config) {
                    "is " + std::string(names->KindName()) +
                        ", not an object of label names",
                    "write {\"0\": \"first\", \"1\": \"second\"}");
-    return 2;
+    return otherwise;
   }
   for (const auto& [index, name] :
        named ? names->members() : std::vector<ConfigValue::Member>()) {
@@ -63,10 +63,10 @@ int64_t ReadLabelCount(const ConfigView& config) {
         "id2label",
         "has a key that is no whole number: \"" + index.substr(0, 40) + "\"",
         "write {\"0\": \"first\", \"1\": \"second\"}");
-    return 2;
+    return otherwise;
   }
   const int64_t listed =
-      named ? static_cast<int64_t>(names->members().size()) : 2;
+      named ? static_cast<int64_t>(names->members().size()) : otherwise;
   // A negative number makes no label, as Python's range does.
   const ConfigValue* number = config.Raw("num_labels");
   const auto stated = number ? number->AsInteger() : std::nullopt;

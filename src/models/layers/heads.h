@@ -28,9 +28,9 @@ enum class Head {
 // the ending is another.
 std::optional<Head> HeadOfClass(std::string_view class_name);
 
-// `num_labels`, or as many as `id2label` names, or two; notes what the library
-// refuses. A number that disagrees with the names wins.
-int64_t ReadLabelCount(const ConfigView& config);
+// `num_labels`, or as many as `id2label` names, or `otherwise`; notes what the
+// library refuses. A number that disagrees with the names wins.
+int64_t ReadLabelCount(const ConfigView& config, int64_t otherwise = 2);
 
 // ForCausalLMLoss: logits [b, s, vocabulary] in float32, labels [b, s] shifted
 // by one -> [].

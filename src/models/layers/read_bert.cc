@@ -70,30 +70,6 @@ BertLayerConfig ReadLayer(const ConfigView& config, int64_t layers,
   return out;
 }
 
-// A key that is absent means the dialect's own row.
-std::optional<int64_t> ReadPadding(const ConfigView& config,
-                                   const BertDialect& dialect,
-                                   const BertConfig& sizes) {
-  const bool stated = config.Raw("pad_token_id") != nullptr;
-  const std::optional<int64_t> padding =
-      stated ? config.OptionalInteger({"pad_token_id"}) : dialect.padding;
-  const auto check = [&](std::string_view key, int64_t rows) {
-    if (stated) return CheckPadding(config, rows);
-    if (*padding < rows) return;
-    config.Find(
-        "model/padding", Severity::kBlock, key,
-        fmt::format("{} is {}, and pad_token_id {} by default",
-                    config.PathOf(key), rows, *padding),
-        fmt::format("the embedding has no row {} to set to zero", *padding),
-        fmt::format("correct {}", key));
-  };
-  check("vocab_size", sizes.vocabulary);
-  if (dialect.pads_positions) {
-    check("max_position_embeddings", sizes.positions);
-  }
-  return padding;
-}
-
 }  // namespace
 
 BertConfig ReadBert(const ConfigView& config, const BertNeeds& needs,
@@ -109,7 +85,11 @@ BertConfig ReadBert(const ConfigView& config, const BertNeeds& needs,
   out.types = SizeOrEmpty(config, {"type_vocab_size"}, 2);
   out.layers = config.Layers({"num_hidden_layers"}, 12);
   out.layer = ReadLayer(config, out.layers, needs.activation);
-  out.padding = ReadPadding(config, dialect, out);
+  const PaddedTable words = {"vocab_size", out.vocabulary};
+  const PaddedTable places = {"max_position_embeddings", out.positions};
+  out.padding = dialect.pads_positions
+                    ? ReadPadding(config, dialect.padding, {words, places})
+                    : ReadPadding(config, dialect.padding, {words});
   out.tie_embeddings = config.Flag({"tie_word_embeddings"}, true);
   out.classifier_dropout = out.layer.hidden_dropout;
   if (needs.classifier_dropout && config.Has("classifier_dropout")) {

@@ -1,0 +1,172 @@
+#include "models/layers/read_bart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "models/layers/check_fields.h"
+#include "models/layers/dropout.h"
+
+namespace foretell {
+namespace {
+
+using Keys = std::initializer_list<std::string_view>;
+
+void CheckHeads(const ConfigView& config, std::string_view key,
+                const BartStackConfig& stack) {
+  const BartLayerConfig& layer = stack.layer;
+  if (stack.layers == 0 || layer.width % layer.heads == 0) return;
+  config.Find("model/heads", Severity::kBlock, key,
+              fmt::format("d_model {} is not a multiple of {} {}", layer.width,
+                          key, layer.heads),
+              "BartAttention refuses it as the model is built",
+              "choose a number of heads that divides d_model");
+}
+
+// A chance that the forward alone reads: null is no number there.
+double ReadChance(const ConfigView& config, std::string_view key,
+                  double otherwise) {
+  const ConfigValue* value = config.Raw(key);
+  if (value == nullptr || !value->is_null()) {
+    return config.Real({key}, otherwise);
+  }
+  config.Find("model/dropout", Severity::kWarn, key,
+              fmt::format("{} is null", config.PathOf(key)),
+              "the model is built, but its forward fails",
+              fmt::format("\"{}\": {}", key, otherwise));
+  return 0;
+}
+
+// The dropouts are functions, which look at their probability as they run.
+double ReadLateDropout(const ConfigView& config, std::string_view key,
+                       double otherwise) {
+  const double probability = ReadChance(config, key, otherwise);
+  if (probability >= 0 && probability <= 1) return probability;
+  config.Find("model/dropout", Severity::kWarn, key,
+              fmt::format("{} is {}, which is no probability",
+                          config.PathOf(key), probability),
+              "the model is built, but its forward fails",
+              fmt::format("\"{}\": {}", key, otherwise));
+  return otherwise;
+}
+
+// What both stacks share.
+BartStackConfig ReadShared(const ConfigView& config) {
+  BartStackConfig out;
+  out.vocabulary = SizeOrEmpty(config, {"vocab_size"}, 50265);
+  out.positions = SizeOrEmpty(config, {"max_position_embeddings"}, 1024);
+  out.layer.width = config.Size({"hidden_size", "d_model"}, 1024);
+  out.layer.dropout = ReadLateDropout(config, "dropout", 0.1);
+  out.layer.attention_dropout = ReadLateDropout(config, "attention_dropout", 0);
+  out.layer.activation_dropout =
+      ReadLateDropout(config, "activation_dropout", 0);
+  const ConfigValue* scales = config.Raw("scale_embedding");
+  const bool is_null = scales != nullptr && scales->is_null();
+  if (!is_null && config.Flag({"scale_embedding"}, false)) {
+    out.embedding_scale = std::sqrt(static_cast<double>(out.layer.width));
+  }
+  return out;
+}
+
+struct StackKeys {
+  Keys layers;
+  Keys heads;
+  std::string_view inner;
+  std::string_view layer_drop;
+};
+
+void ReadStack(const ConfigView& config, const StackKeys& keys,
+               BartStackConfig& out) {
+  out.layers = config.Layers(keys.layers, 12);
+  out.layer.inner = SizeOrEmpty(config, {keys.inner}, 4096);
+  out.layer_drop = ReadChance(config, keys.layer_drop, 0);
+  if (out.layers == 0) {
+    // Nothing divides by the heads then.
+    out.layer.heads = SizeOrEmpty(config, keys.heads, 16);
+  } else {
+    out.layer.heads = config.Size(keys.heads, 16);
+    out.layer.head_dim =
+        std::max<int64_t>(1, out.layer.width / out.layer.heads);
+  }
+}
+
+Activation ReadActivation(const ConfigView& config) {
+  constexpr std::string_view kKey = "activation_function";
+  const std::string name = config.Text({kKey}, "gelu");
+  return ActivationNamed(config, kKey, name);
+}
+
+void CheckOtherFields(const ConfigView& config) {
+  CheckCommonFields(config);
+  CheckFields(config, {{"encoder_layerdrop", FieldKind::kFloat, true},
+                       {"decoder_layerdrop", FieldKind::kFloat, true},
+                       {"dropout", FieldKind::kNumber, true},
+                       {"attention_dropout", FieldKind::kNumber, true},
+                       {"activation_dropout", FieldKind::kNumber, true},
+                       {"classifier_dropout", FieldKind::kNumber, true},
+                       {"init_std", FieldKind::kFloat, true},
+                       {"pad_token_id", FieldKind::kWhole, true},
+                       {"decoder_start_token_id", FieldKind::kWhole, true},
+                       {"forced_eos_token_id", FieldKind::kWholes, true},
+                       {"scale_embedding", FieldKind::kFlag, true},
+                       {"is_encoder_decoder", FieldKind::kFlag, true},
+                       {"is_decoder", FieldKind::kFlag, true}});
+  // Switches of the first BART's code, and names that it had.
+  config.Ignore({"add_bias_logits", "add_final_layer_norm", "classif_dropout",
+                 "extra_pos_embeddings", "force_bos_token_to_be_generated",
+                 "normalize_before", "normalize_embedding", "output_past",
+                 "static_position_embeddings", "_num_labels"});
+}
+
+}  // namespace
+
+BartConfig ReadBart(const ConfigView& config, const BartNeeds& needs) {
+  BartConfig out;
+  CheckOtherFields(config);
+  out.decoder = ReadShared(config);
+  out.encoder = out.decoder;
+  ReadStack(config,
+            {.layers = {"decoder_layers"},
+             .heads = {"decoder_attention_heads"},
+             .inner = "decoder_ffn_dim",
+             .layer_drop = "decoder_layerdrop"},
+            out.decoder);
+  CheckHeads(config, "decoder_attention_heads", out.decoder);
+  if (needs.encoder) {
+    ReadStack(config,
+              {.layers = {"num_hidden_layers", "encoder_layers"},
+               .heads = {"num_attention_heads", "encoder_attention_heads"},
+               .inner = "encoder_ffn_dim",
+               .layer_drop = "encoder_layerdrop"},
+              out.encoder);
+    CheckHeads(config, "encoder_attention_heads", out.encoder);
+  } else {
+    CheckFields(config, {{"num_hidden_layers", FieldKind::kWhole, true},
+                         {"encoder_layers", FieldKind::kWhole, true},
+                         {"num_attention_heads", FieldKind::kWhole, true},
+                         {"encoder_attention_heads", FieldKind::kWhole, true},
+                         {"encoder_ffn_dim", FieldKind::kWhole, true}});
+  }
+  if (out.decoder.layers > 0 || out.encoder.layers > 0) {
+    out.decoder.layer.activation = ReadActivation(config);
+    out.encoder.layer.activation = out.decoder.layer.activation;
+  }
+  config.Ignore({"activation_function"});
+  out.padding =
+      ReadPadding(config, 1, {{"vocab_size", out.decoder.vocabulary}});
+  out.start = config.Raw("decoder_start_token_id") == nullptr
+                  ? 2
+                  : config.OptionalInteger({"decoder_start_token_id"});
+  if (needs.sequence_head) {
+    out.classifier_dropout = ReadDropout(config, "classifier_dropout", 0);
+  }
+  out.tie_embeddings = config.Flag({"tie_word_embeddings"}, true);
+  out.labels = ReadLabels(config, needs.sequence_head, 3);
+  return out;
+}
+
+}  // namespace foretell

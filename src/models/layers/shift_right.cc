@@ -1,0 +1,30 @@
+#include "models/layers/shift_right.h"
+
+#include <limits>
+
+#include "graph/ops/creation.h"
+#include "graph/ops/elementwise.h"
+#include "graph/ops/in_place.h"
+#include "graph/ops/views.h"
+
+namespace foretell {
+
+Tensor ShiftRight(const Tensor& ids, std::optional<int64_t> start,
+                  std::optional<int64_t> padding) {
+  if (!start || !padding) {
+    ids.builder().Fail(
+        "decoder_start_token_id and pad_token_id have to be set");
+    return ids;
+  }
+  constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
+  const Tensor shifted = NewZeros(ids, ids.shape());
+  {
+    const Tensor kept = CloneContiguous(Slice(ids, 1, 0, -1));
+    CopyInto(Slice(shifted, 1, 1, kToTheEnd), kept);
+  }
+  FillWith(Select(shifted, 1, 0), static_cast<double>(*start));
+  FillWhere(shifted, EqScalar(shifted, -100), static_cast<double>(*padding));
+  return shifted;
+}
+
+}  // namespace foretell
