@@ -16,7 +16,6 @@ const std::map<std::string_view, std::string_view>& WithoutRule() {
       {"aten.abs.default",
        "taken of distances, in whole numbers, and of "
        "router scores outside autograd"},
-      {"aten.clamp.Tensor", "bounds router scores outside autograd"},
       {"aten.index_put_.default", "writes whole numbers"},
   };
   return rows;

@@ -80,6 +80,7 @@ constexpr Save kSavesFactors[] = {{.input = 1, .when = 1U << 0},
                                   {.input = 0, .when = 1U << 1}};
 constexpr Save kSavesQuotient[] = {{.input = 1}, {.input = 0, .when = 1U << 1}};
 constexpr Save kSavesBoth[] = {{.input = 1}, {.input = 0}};
+constexpr Save kSavesRange[] = {{.input = 2}, {.input = 1}, {.input = 0}};
 constexpr Save kSavesMask[] = {{.input = 1}};
 
 constexpr OperationRow kAdd = {.name = "aten.add.Tensor",
@@ -200,7 +201,17 @@ constexpr OperationRow kMinimum = {.name = "aten.minimum.default",
                                    .gradient = GradientOfMinimum};
 constexpr OperationRow kClampTensor = {.name = "aten.clamp.Tensor",
                                        .doc = "x between two tensors.",
-                                       .infer = InferUnary};
+                                       .infer = InferUnary,
+                                       .saves = kSavesRange,
+                                       .gradient = GradientOfClampTensor};
+constexpr OperationRow kLogicalOr = {.name = "aten.logical_or.default",
+                                     .doc = "Whether x or y is true.",
+                                     .infer = InferCompare,
+                                     .differentiable = Differentiable::kNo};
+constexpr OperationRow kLogicalAnd = {.name = "aten.logical_and.default",
+                                      .doc = "Whether x and y are true.",
+                                      .infer = InferCompare,
+                                      .differentiable = Differentiable::kNo};
 constexpr OperationRow kLtScalar = {.name = "aten.lt.Scalar",
                                     .doc = "Whether x is below a number.",
                                     .infer = InferCompare,
@@ -224,13 +235,13 @@ constexpr OperationRow kWhere = {.name = "aten.where.self",
                                  .gradient = GradientOfWhere};
 
 constexpr std::array kRows = {
-    &kAdd,        &kSub,       &kMul,       &kNeg,         &kPow,
-    &kRsqrt,      &kCos,       &kSin,       &kSilu,        &kToCopy,
-    &kEq,         &kNe,        &kLe,        &kWhere,       &kDiv,
-    &kAbs,        &kLog,       &kMinimum,   &kClampTensor, &kLtScalar,
-    &kGtScalar,   &kGe,        &kIsInf,     &kFloorDivide, &kGt,
-    &kBitwiseAnd, &kMulNumber, &kDivNumber, &kExp,         &kEqTensor,
-    &kLt,         &kMaskedFill};
+    &kAdd,         &kSub,      &kMul,        &kNeg,         &kPow,
+    &kRsqrt,       &kCos,      &kSin,        &kSilu,        &kToCopy,
+    &kEq,          &kNe,       &kLe,         &kWhere,       &kDiv,
+    &kAbs,         &kLog,      &kMinimum,    &kClampTensor, &kLogicalOr,
+    &kLogicalAnd,  &kLtScalar, &kGtScalar,   &kGe,          &kIsInf,
+    &kFloorDivide, &kGt,       &kBitwiseAnd, &kMulNumber,   &kDivNumber,
+    &kExp,         &kEqTensor, &kLt,         &kMaskedFill};
 
 }  // namespace
 
@@ -322,6 +333,12 @@ Tensor Exp(Tensor x) { return x.builder().Emit(kExp, {std::move(x)}); }
 Tensor Log(Tensor x) { return x.builder().Emit(kLog, {std::move(x)}); }
 Tensor Minimum(Tensor x, Tensor y) {
   return x.builder().Emit(kMinimum, {std::move(x), std::move(y)});
+}
+Tensor LogicalOr(Tensor x, Tensor y) {
+  return x.builder().Emit(kLogicalOr, {std::move(x), std::move(y)});
+}
+Tensor LogicalAnd(Tensor x, Tensor y) {
+  return x.builder().Emit(kLogicalAnd, {std::move(x), std::move(y)});
 }
 Tensor ClampBetween(Tensor x, Tensor least, Tensor most) {
   return x.builder().Emit(kClampTensor,

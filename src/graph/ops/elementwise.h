@@ -51,6 +51,8 @@ Tensor Abs(Tensor x);
 Tensor Exp(Tensor x);
 Tensor Log(Tensor x);
 Tensor Minimum(Tensor x, Tensor y);
+Tensor LogicalOr(Tensor x, Tensor y);
+Tensor LogicalAnd(Tensor x, Tensor y);
 Tensor ClampBetween(Tensor x, Tensor least, Tensor most);
 Tensor LtScalar(Tensor x, double y);
 Tensor GtScalar(Tensor x, double y);

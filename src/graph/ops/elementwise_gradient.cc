@@ -111,6 +111,35 @@ void GradientOfMinimum(Gradient& g) {
   }
 }
 
+// On an edge of the range half of it, outside nothing. Of the bounds none has
+// had a gradient so far.
+void GradientOfClampTensor(Gradient& g) {
+  if (g.Needs(1) || g.Needs(2)) {
+    g.builder().Fail("no backward is known for the bounds of aten.clamp");
+    return;
+  }
+  const Tensor& x = g.input(0);
+  const Tensor& least = g.input(1);
+  const Tensor& most = g.input(2);
+  const Tensor is_range = Lt(least, most);
+  Tensor is_edge;
+  {
+    const Tensor is_least = Eq(x, least);
+    const Tensor is_most = Eq(x, most);
+    const Tensor either = LogicalOr(is_least, is_most);
+    is_edge = LogicalAnd(either, is_range);
+  }
+  Tensor is_outside;
+  {
+    const Tensor is_below = Lt(x, least);
+    const Tensor is_above = Gt(x, most);
+    is_outside = LogicalOr(is_below, is_above);
+  }
+  const Tensor half = DivNumber(g.grad(), 2);
+  const Tensor shared = Where(is_edge, half, g.grad());
+  g.Give(0, MaskedFill(shared, is_outside, 0));
+}
+
 void GradientOfMaskedFill(Gradient& g) {
   g.Give(0, MaskedFill(g.grad(), g.input(1), 0));
 }

@@ -4,8 +4,9 @@
 // extents of the result; the engine sums it.
 // Source of the rules: torch 2.15, torchgen/packaged/autograd/
 // derivatives.yaml, torch/csrc/autograd/FunctionsManual.cpp
-// (mul_tensor_backward, div_tensor_self_backward, div_tensor_other_backward,
-// pow_backward, _to_copy_backward, masked_fill_inplace_if_safe).
+// (clamp_backward, mul_tensor_backward, div_tensor_self_backward,
+// div_tensor_other_backward, pow_backward, _to_copy_backward,
+// masked_fill_inplace_if_safe).
 #ifndef FORETELL_GRAPH_OPS_ELEMENTWISE_GRADIENT_H_
 #define FORETELL_GRAPH_OPS_ELEMENTWISE_GRADIENT_H_
 
@@ -28,6 +29,7 @@ void GradientOfExp(Gradient& g);
 void GradientOfLog(Gradient& g);
 void GradientOfToCopy(Gradient& g);
 void GradientOfMinimum(Gradient& g);
+void GradientOfClampTensor(Gradient& g);
 void GradientOfMaskedFill(Gradient& g);
 void GradientOfWhere(Gradient& g);
 
