@@ -61,8 +61,13 @@ class Sweep {
     for (const ValueId input : graph_.inputs) {
       fits = fits && add(input, out_.inputs);
     }
-    for (const Storage& storage : graph_.storages) {
-      if (storage.kind == StorageKind::kState) out_.states += storage.bytes;
+    for (size_t i = 0; i < graph_.storages.size(); ++i) {
+      const Storage& storage = graph_.storages[i];
+      if (storage.kind != StorageKind::kState) continue;
+      lives_[i] = true;  // and may go, as what operations make
+      const auto total = CheckedAdd(out_.states, storage.bytes);
+      if (storage.bytes < 0 || !total) return false;
+      out_.states = *total;
     }
     return fits;
   }

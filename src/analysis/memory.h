@@ -2,8 +2,8 @@
 //
 // In: a graph with its phases. Out: bytes, exact, as the tensors' storages
 // have them. A storage lives from the operation that makes it until the last
-// name, container or record of autograd lets it go; parameters, buffers,
-// inputs and an optimizer's earlier states live all the time.
+// name, container or record of autograd lets it go; parameters, buffers and
+// inputs live all the time, an optimizer's earlier states from the start.
 //
 // A phase's peak is the most that lives when one of its operations has run, or
 // as the phase begins: before the names go that end with the phase before.

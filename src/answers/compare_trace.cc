@@ -169,10 +169,16 @@ class Comparison {
   // For each storage, how many operators had run when its last name went.
   std::map<StorageId, size_t> Deaths() const {
     std::map<StorageId, size_t> alive;  // values of each storage
+    std::vector<bool> is_made(graph_->values.size());
     for (const Operation& operation : graph_->operations) {
       for (const ValueId id : graph_->OutputsOf(operation)) {
         ++alive[(*graph_)[id].storage];
+        is_made[id.index] = true;
       }
+    }
+    // What no operation makes, as an optimizer's states, is named already.
+    for (size_t i = 0; i < is_made.size(); ++i) {
+      if (!is_made[i]) ++alive[graph_->values[i].storage];
     }
     std::map<StorageId, size_t> deaths;
     size_t run = 0;

@@ -85,10 +85,24 @@ class Compiler {
     for (const LeafGradient& one : gradients) {
       out_->gradients.push_back(StorageOf(one.gradient));
     }
-    builder_.StartPhase(Phase::kOptimizer);
+    if (stop == StopAfter::kBackward) return;
+    RunOptimizer(gradients);
   }
 
  private:
+  void RunOptimizer(std::vector<LeafGradient>& gradients) {
+    const auto kind = ParseOptimizerKind(step_->optimizer);
+    if (!kind) return builder_.Fail("no optimizer: " + step_->optimizer);
+    if (*kind == OptimizerKind::kNone) return;
+    builder_.StartPhase(Phase::kOptimizer);
+    out_->optimizer = Optimize(builder_, {*kind, step_->first_step}, gradients);
+    for (const OptimizerState& state : out_->optimizer.states) {
+      const StorageId storage = StorageOf(state.tensor);
+      out_->states.push_back(storage);
+      out_->optimizer_bytes += out_->graph().storages[storage.index].bytes;
+    }
+  }
+
   StorageId StorageOf(const Tensor& tensor) const {
     return builder_.ValueOf(tensor.id()).storage;
   }

@@ -23,6 +23,7 @@
 #include "answers/refusal.h"
 #include "models/build.h"
 #include "passes/backward.h"
+#include "passes/optimizer.h"
 #include "spec/model_config.h"
 #include "spec/step_case.h"
 
@@ -38,6 +39,7 @@ struct CompiledStep {
   // Storages that hold gradients and states, for tables.
   std::vector<StorageId> gradients;
   std::vector<StorageId> states;
+  OptimizerResult optimizer;  // holds the states
 
   const Graph& graph() const { return *model.built.graph; }
 };

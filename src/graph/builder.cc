@@ -391,7 +391,7 @@ void Builder::Release(ValueId id) {
   const StorageKind kind =
       graph_->storages[graph_->values[id.index].storage.index].kind;
   // Parameters and buffers are held by their module, inputs by the caller.
-  if (kind == StorageKind::kActivation) {
+  if (kind == StorageKind::kActivation || kind == StorageKind::kState) {
     graph_->steps.push_back({Step::Kind::kDrop, id.index});
   }
   tape_->LoseOutput(id);

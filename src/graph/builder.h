@@ -132,7 +132,8 @@ class Builder {
   Tensor Read(ValueId value);
   Tensor Input(const Shape& shape, DType dtype);
   void Output(const Tensor& tensor);
-  // What an optimizer has kept since an earlier step: it lives all the time.
+  // What an optimizer has kept since an earlier step: it lives from the start,
+  // until its last name goes.
   Tensor State(const Shape& shape, const Shape& strides, DType dtype);
   // A tensor of numbers that Python itself holds (torch.tensor([0, 1])): no
   // operation gives it.

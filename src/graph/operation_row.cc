@@ -8,11 +8,13 @@
 #include "graph/ops/convolution.h"
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/foreach.h"
 #include "graph/ops/fused.h"
 #include "graph/ops/in_place.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/loss.h"
 #include "graph/ops/matmul.h"
+#include "graph/ops/optimizer.h"
 #include "graph/ops/reduction.h"
 #include "graph/ops/sorting.h"
 #include "graph/ops/views.h"
@@ -52,7 +54,8 @@ std::span<const OperationRow* const> AllOperations() {
           ReductionOperations(), IndexingOperations(), CreationOperations(),
           AttentionOperations(), LossOperations(), ActivationOperations(),
           FusedOperations(), InPlaceOperations(), SortingOperations(),
-          ConvolutionOperations()}) {
+          ConvolutionOperations(), ForeachOperations(),
+          OptimizerOperations()}) {
       rows->insert(rows->end(), kind.begin(), kind.end());
     }
     std::ranges::sort(*rows, {}, &OperationRow::name);

@@ -13,6 +13,12 @@ namespace {
 // why. The backward of a model that needs one is refused by the row's name.
 const std::map<std::string_view, std::string_view>& WithoutRule() {
   static const std::map<std::string_view, std::string_view> rows = {
+      {"aten.addcdiv_.default", "updates parameters under no_grad"},
+      {"aten.addcmul_.default", "updates an optimizer's states"},
+      {"aten.clamp_.default", "bounds an optimizer's update"},
+      {"aten.lerp_.Scalar", "updates an optimizer's states"},
+      {"aten.linalg_vector_norm.default", "measures an optimizer's update"},
+      {"aten.rsqrt_.default", "scales an optimizer's update"},
       {"aten.abs.default",
        "taken of distances, in whole numbers, and of "
        "router scores outside autograd"},

@@ -143,6 +143,12 @@ Tensor AddInto(Tensor target, Tensor other) {
 Tensor MulInto(Tensor target, Tensor other) {
   return target.builder().Emit(kMul, {std::move(target), std::move(other)});
 }
+Tensor AddScalarInto(Tensor target, double number) {
+  return target.builder().Emit(kAdd, {std::move(target)}, {number});
+}
+Tensor MulScalarInto(Tensor target, double number) {
+  return target.builder().Emit(kMul, {std::move(target)}, {number});
+}
 Tensor LogicalAndInto(Tensor target, Tensor other) {
   return target.builder().Emit(kLogicalAnd,
                                {std::move(target), std::move(other)});

@@ -16,7 +16,9 @@ namespace foretell {
 std::span<const OperationRow* const> InPlaceOperations();
 
 Tensor AddInto(Tensor target, Tensor other);
+Tensor AddScalarInto(Tensor target, double number);
 Tensor MulInto(Tensor target, Tensor other);
+Tensor MulScalarInto(Tensor target, double number);
 Tensor DivInto(Tensor target, Tensor other);
 Tensor LogicalAndInto(Tensor target, Tensor other);
 Tensor CopyInto(Tensor target, Tensor source);
