@@ -172,7 +172,9 @@ class Engine {
 
   // evaluate_function
   void Evaluate(OperationId id) {
-    const Scope scope(*builder_, At(id).region);
+    // Where a leaf's accumulation is counted, too, which follows its node.
+    region_ = At(id).region;
+    const Scope scope(*builder_, region_);
     std::vector<Tensor> gradients = Call(id, std::move(buffers_[id.index]));
     builder_->tape().Release(id);
     if (!builder_->failure().empty()) return;
@@ -242,6 +244,7 @@ class Engine {
 
   // AccumulateGrad
   void Accumulate(uint32_t leaf) {
+    const Scope scope(*builder_, region_);
     const std::vector<Tensor> arrived = std::move(leaf_buffers_[leaf]);
     const Tensor& gradient = arrived[0];
     if (gradient.empty()) return;
@@ -273,6 +276,7 @@ class Engine {
 
   Builder* builder_;
   Graph* graph_;
+  RegionId region_;  // of the operation whose node ran last
   std::vector<LeafGradient> leaves_;
   std::map<uint32_t, uint32_t> leaf_of_;  // value -> its place in leaves_
   std::vector<int32_t> dependencies_;     // by operation
