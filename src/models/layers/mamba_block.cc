@@ -158,6 +158,7 @@ MambaBlock::MambaBlock(const Module& at, const MambaBlockConfig& settings)
       mixer(at.Child("mixer", RegionKind::kMixer), settings) {}
 
 Tensor MambaBlock::Forward(const Tensor& input, MambaCache* cache) const {
+  const CheckpointScope checkpoint(module.builder(), {input});
   const Scope scope = module.Enter();
   Tensor residual = input;
   Tensor hidden = norm.Forward(To(input, module.builder().dtype()));

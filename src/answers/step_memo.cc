@@ -1,0 +1,230 @@
+#include "answers/step_memo.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace foretell {
+namespace {
+
+// No published pattern of layers is longer.
+constexpr int64_t kLongestPeriod = 16;
+
+// Per list of blocks, what each of them is made of, as one text.
+using Signatures = std::map<std::string, std::vector<std::string>>;
+
+Signatures SignaturesOf(const BuiltModel& built) {
+  const Graph& graph = *built.graph;
+  std::vector<int64_t> block(graph.regions.size(), -1);
+  std::vector<std::string> list(graph.regions.size());
+  Signatures out;
+  for (size_t i = 0; i < graph.regions.size(); ++i) {
+    const Region& region = graph.regions[i];
+    if (region.kind == RegionKind::kBlock) {
+      list[i] = graph.PathOf(region.parent);
+      block[i] = static_cast<int64_t>(out[list[i]].size());
+      out[list[i]].emplace_back();
+    } else if (region.parent.valid()) {
+      list[i] = list[region.parent.index];
+      block[i] = block[region.parent.index];
+    }
+  }
+  const auto note = [&](RegionId region, const std::string& name,
+                        ValueId value) {
+    if (block[region.index] < 0) return;
+    std::string& text =
+        out[list[region.index]][static_cast<size_t>(block[region.index])];
+    text += graph.regions[region.index].name + "." + name +
+            graph[value].shape.ToString();
+  };
+  for (const Parameter& parameter : graph.parameters) {
+    note(parameter.region, parameter.name, parameter.value);
+  }
+  for (const Buffer& buffer : graph.buffers) {
+    note(buffer.region, buffer.name, buffer.value);
+  }
+  if (out.size() != 1) return out;
+  auto& blocks = out.begin()->second;
+  const std::vector<LayerState>& states = built.model->states;
+  if (blocks.empty() || states.size() % blocks.size() != 0) return out;
+  const size_t each = states.size() / blocks.size();
+  for (size_t i = 0; i < states.size(); ++i) {
+    const LayerState& state = states[i];
+    blocks[i / each] +=
+        fmt::format("{} {} {} {} {};", NameOf(state.kind), state.heads,
+                    state.key_dim, state.value_dim, state.window);
+  }
+  return out;
+}
+
+// The shortest period after the fewest first blocks; the first always differs,
+// since what comes before it does.
+std::optional<BlockPattern> PatternOf(const std::string& list,
+                                      const std::vector<std::string>& blocks) {
+  const auto count = static_cast<int64_t>(blocks.size());
+  for (int64_t period = 1; period <= kLongestPeriod; ++period) {
+    int64_t first = count;
+    while (first > period &&
+           blocks[static_cast<size_t>(first - 1)] ==
+               blocks[static_cast<size_t>(first - 1 - period)]) {
+      --first;
+    }
+    first = std::max<int64_t>(1, first - period);
+    if (first + 3 * period <= count && first <= kLongestPeriod) {
+      return BlockPattern{list, count, first, period};
+    }
+  }
+  return std::nullopt;
+}
+
+// Settings that choose operations; sizes do not.
+std::string WayOf(const StepCase& step) {
+  std::string out =
+      fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(step.mode),
+                  step.attention, step.experts, step.checkpoint, step.optimizer,
+                  step.capability, ShortNameOf(step.dtype),
+                  step.autocast ? ShortNameOf(*step.autocast) : "");
+  if (step.lora) {
+    for (const std::string& target : step.lora->targets) out += " " + target;
+  }
+  return out;
+}
+
+// Operations over all parameters at once, and states made on the way, are no
+// block's.
+bool MayCompose(const StepCase& step) {
+  return step.optimizer != "adamw_foreach" && !step.first_step &&
+         step.frozen.empty();
+}
+
+StepFigures FromComposed(const ComposedStep& composed, const StepCase& step) {
+  StepFigures out;
+  out.flops_forward = composed.flops_forward;
+  out.flops_backward = composed.flops_backward;
+  for (const auto& [phase, peak] : composed.peaks) {
+    out.figures["peak_" + std::string(NameOf(phase))] = peak;
+    out.memory.phases.push_back({phase, peak});
+  }
+  if (step.mode != StepMode::kTrain) return out;
+  out.figures["saved_bytes"] = composed.kept_bytes;
+  out.figures["saved_count"] = composed.kept_count;
+  out.figures["live_after_forward"] = composed.live_after_forward;
+  out.figures["gradient_bytes"] = composed.gradient_bytes;
+  out.figures["optimizer_bytes"] = composed.optimizer_bytes;
+  out.memory.live_after_forward = composed.live_after_forward;
+  out.memory.parameters = composed.parameter_bytes;
+  return out;
+}
+
+Refusal TooLarge(const ModelConfig& config) {
+  InputError error;
+  error.place.source = config.source;
+  error.what = "a size passes 2^63 - 1";
+  error.cure = "lower --batch or --seq";
+  return Refusal{{error}};
+}
+
+}  // namespace
+
+const StepMemo::Plan& StepMemo::PlanOf() {
+  if (plan_) return *plan_;
+  plan_.emplace();
+  const auto read = ReadModelOf(config_, build_);
+  const auto* model = std::get_if<ReadModel>(&read);
+  if (model == nullptr || build_.most_layers) return *plan_;
+  bool repeats = true;
+  int64_t most = 0;
+  for (const auto& [list, blocks] : SignaturesOf(model->built)) {
+    const auto pattern = PatternOf(list, blocks);
+    repeats = repeats && pattern.has_value();
+    if (!pattern) continue;
+    plan_->patterns.push_back(*pattern);
+    const int64_t rest = (pattern->blocks - pattern->first) % pattern->period;
+    most = std::max(most, pattern->first + 2 * pattern->period + rest);
+  }
+  plan_->blocks = most;
+  plan_->is_short = repeats && !plan_->patterns.empty();
+  for (const BlockPattern& pattern : plan_->patterns) {
+    const int64_t left = pattern.blocks - most;
+    plan_->is_short = plan_->is_short && left > 0 && left % pattern.period == 0;
+  }
+  return *plan_;
+}
+
+// The step of a model with `of` blocks (all where absent) from one that is
+// compiled with `compiled` of each list.
+std::optional<StepFigures> StepMemo::Composed(const StepCase& step,
+                                              int64_t compiled,
+                                              std::optional<int64_t> of) {
+  BuildOptions build = build_;
+  build.most_layers = compiled;
+  const auto result = CompileStep(config_, build, step);
+  const auto* small = std::get_if<CompiledStep>(&result);
+  if (small == nullptr) return std::nullopt;
+  const Graph& graph = small->graph();
+  std::vector<RepeatedBlocks> repeats;
+  for (const BlockPattern& pattern : PlanOf().patterns) {
+    RepeatedBlocks repeat;
+    for (uint32_t i = 0; i < graph.regions.size(); ++i) {
+      if (graph.regions[i].kind != RegionKind::kBlock) continue;
+      const RegionId parent = graph.regions[i].parent;
+      if (graph.PathOf(parent) == pattern.list) repeat.list = parent;
+    }
+    repeat.first = pattern.first;
+    repeat.period = pattern.period;
+    repeat.copies =
+        (of.value_or(pattern.blocks) - compiled) / pattern.period + 1;
+    repeats.push_back(repeat);
+  }
+  std::vector<std::pair<StorageId, ValueId>> states;
+  for (const OptimizerState& state : small->optimizer.states) {
+    states.emplace_back(graph[state.tensor.id()].storage, state.leaf);
+  }
+  const auto composed = Compose(graph, repeats, states);
+  if (!composed) return std::nullopt;
+  return FromComposed(*composed, step);
+}
+
+// One period more, composed and compiled in full.
+bool StepMemo::Holds(const StepCase& step) {
+  const auto [at, is_new] = holds_.try_emplace(WayOf(step), false);
+  if (!is_new) return at->second;
+  const Plan& plan = PlanOf();
+  int64_t more = 1;
+  for (const BlockPattern& pattern : plan.patterns) {
+    more = std::max(more, pattern.period);
+  }
+  const auto composed = Composed(step, plan.blocks, plan.blocks + more);
+  BuildOptions build = build_;
+  build.most_layers = plan.blocks + more;
+  const auto result = CompileStep(config_, build, step);
+  const auto* whole = std::get_if<CompiledStep>(&result);
+  if (!composed || whole == nullptr) return false;
+  const auto figures = foretell::FiguresOf(*whole);
+  holds_[WayOf(step)] = figures && figures->figures == composed->figures &&
+                        figures->flops_forward == composed->flops_forward &&
+                        figures->flops_backward == composed->flops_backward;
+  return holds_[WayOf(step)];
+}
+
+bool StepMemo::Composes(const StepCase& step) {
+  return MayCompose(step) && PlanOf().is_short && Holds(step);
+}
+
+std::variant<StepFigures, Refusal> StepMemo::FiguresOf(const StepCase& step) {
+  if (Composes(step)) {
+    auto composed = Composed(step, PlanOf().blocks, std::nullopt);
+    if (composed) return *std::move(composed);
+  }
+  auto result = CompileStep(config_, build_, step);
+  if (auto* refusal = std::get_if<Refusal>(&result)) {
+    return std::move(*refusal);
+  }
+  auto figures = foretell::FiguresOf(std::get<CompiledStep>(result));
+  if (!figures) return TooLarge(config_);
+  return *std::move(figures);
+}
+
+}  // namespace foretell

@@ -1,0 +1,69 @@
+// Many steps of one model: sizes, precision and recomputation vary, equal
+// blocks are compiled once.
+//
+// A step is compiled with as few blocks as show every kind of them, and the
+// rest is composed (analysis/composition.h). Whether a model's blocks repeat
+// is read from its parameters and kept states; that composing then gives what
+// compiling in full does is checked once per way of running, on a model one
+// period longer, and where it does not hold steps are compiled in full.
+//
+//   StepMemo memo(config, {});
+//   for (const StepCase& step : cases) Use(memo.FiguresOf(step));
+#ifndef FORETELL_ANSWERS_STEP_MEMO_H_
+#define FORETELL_ANSWERS_STEP_MEMO_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analysis/composition.h"
+#include "answers/compile_step.h"
+#include "answers/refusal.h"
+#include "answers/step_figures.h"
+#include "spec/model_config.h"
+#include "spec/step_case.h"
+
+namespace foretell {
+
+// A list of blocks: which of them repeat, and how many the model has.
+struct BlockPattern {
+  std::string list;  // path: "model.layers"
+  int64_t blocks = 0;
+  int64_t first = 0;   // blocks from here on repeat
+  int64_t period = 1;  // every so many
+};
+
+class StepMemo {
+ public:
+  StepMemo(ModelConfig config, BuildOptions build)
+      : config_(std::move(config)), build_(std::move(build)) {}
+
+  // Peaks have no place and no events where blocks were composed.
+  std::variant<StepFigures, Refusal> FiguresOf(const StepCase& step);
+
+  // Whether the step's figures come from few blocks.
+  bool Composes(const StepCase& step);
+
+ private:
+  struct Plan {
+    std::vector<BlockPattern> patterns;
+    int64_t blocks = 0;  // that are compiled of each list
+    bool is_short = false;
+  };
+  const Plan& PlanOf();
+  bool Holds(const StepCase& step);
+  std::optional<StepFigures> Composed(const StepCase& step, int64_t compiled,
+                                      std::optional<int64_t> of);
+
+  ModelConfig config_;
+  BuildOptions build_;
+  std::optional<Plan> plan_;
+  std::map<std::string, bool> holds_;  // by way of running
+};
+
+}  // namespace foretell
+
+#endif  // FORETELL_ANSWERS_STEP_MEMO_H_
