@@ -15,7 +15,7 @@ namespace {
 // Which repeated run a region belongs to, and how often it happens.
 struct Membership {
   int32_t run = -1;    // index into the repeats; -1: happens once
-  int32_t block = -1;  // of any list, numbered; -1: outside all blocks
+  int32_t after = -1;  // the run that its block comes after; -1: none
 };
 
 class Blocks {
@@ -26,16 +26,14 @@ class Blocks {
       const Region& region = graph.regions[i];
       if (region.parent.valid()) of_[i] = of_[region.parent.index];
       if (region.kind != RegionKind::kBlock) continue;
-      of_[i].block = static_cast<int32_t>(i);
       int64_t index = -1;
       const std::string& name = region.name;
       std::from_chars(name.data(), name.data() + name.size(), index);
       for (size_t run = 0; run < repeats.size(); ++run) {
         const RepeatedBlocks& repeat = repeats[run];
-        if (repeat.list == region.parent && index >= repeat.first &&
-            index < repeat.first + repeat.period) {
-          of_[i].run = static_cast<int32_t>(run);
-        }
+        if (repeat.list != region.parent || index < repeat.first) continue;
+        const bool is_in = index < repeat.first + repeat.period;
+        (is_in ? of_[i].run : of_[i].after) = static_cast<int32_t>(run);
       }
     }
   }
@@ -168,25 +166,29 @@ class Composer {
     return true;
   }
 
+  // A storage that a repeated block keeps is its own, unless a block after
+  // the run keeps it, too: then all blocks share it.
   void CountKept() {
-    std::vector<bool> seen(graph_.storages.size());
+    std::map<uint32_t, int32_t> run_of;  // storage -> the run that met it first
     size_t saved = 0;
     // What lies between two operations' is a block's own, of the later one.
     for (const Operation& operation : graph_.operations) {
-      const int64_t copies = CopiesOf(operation.region);
+      const Membership at = blocks_.Of(operation.region);
       const size_t end = size_t{operation.first_saved} + operation.saved_count;
       for (; saved < end; ++saved) {
         const Saved& one = graph_.saved[saved];
         if (one.is_recomputed) continue;
-        const StorageId storage = graph_[one.value].storage;
-        const Storage& of = graph_.storages[storage.index];
-        if (of.kind != StorageKind::kActivation || seen[storage.index]) {
-          continue;
+        const uint32_t storage = graph_[one.value].storage.index;
+        if (graph_.storages[storage].kind != StorageKind::kActivation) continue;
+        const auto [known, is_new] = run_of.try_emplace(storage, at.run);
+        if (!is_new && at.after >= 0 && known->second == at.after) {
+          known->second = -1;
         }
-        seen[storage.index] = true;
-        Add(out_.kept_bytes, of.bytes, copies);
-        Add(out_.kept_count, 1, copies);
       }
+    }
+    for (const auto& [storage, run] : run_of) {
+      Add(out_.kept_bytes, graph_.storages[storage].bytes, CopiesOf(run));
+      Add(out_.kept_count, 1, CopiesOf(run));
     }
   }
 

@@ -93,10 +93,10 @@ std::string WayOf(const StepCase& step) {
 }
 
 // Operations over all parameters at once, and states made on the way, are no
-// block's.
+// block's; Adafactor makes some of its own anew each step.
 bool MayCompose(const StepCase& step) {
-  return step.optimizer != "adamw_foreach" && !step.first_step &&
-         step.frozen.empty();
+  return step.optimizer != "adamw_foreach" && step.optimizer != "adafactor" &&
+         !step.first_step && step.frozen.empty();
 }
 
 StepFigures FromComposed(const ComposedStep& composed, const StepCase& step) {
@@ -105,7 +105,7 @@ StepFigures FromComposed(const ComposedStep& composed, const StepCase& step) {
   out.flops_backward = composed.flops_backward;
   for (const auto& [phase, peak] : composed.peaks) {
     out.figures["peak_" + std::string(NameOf(phase))] = peak;
-    out.memory.phases.push_back({phase, peak});
+    out.memory.phases.push_back({phase, peak, {}, 0});
   }
   if (step.mode != StepMode::kTrain) return out;
   out.figures["saved_bytes"] = composed.kept_bytes;
@@ -128,54 +128,79 @@ Refusal TooLarge(const ModelConfig& config) {
 
 }  // namespace
 
-const StepMemo::Plan& StepMemo::PlanOf() {
-  if (plan_) return *plan_;
-  plan_.emplace();
+const std::vector<BlockPattern>& StepMemo::PatternsOf() {
+  if (patterns_) return *patterns_;
+  patterns_.emplace();
+  if (build_.most_layers) return *patterns_;
   const auto read = ReadModelOf(config_, build_);
   const auto* model = std::get_if<ReadModel>(&read);
-  if (model == nullptr || build_.most_layers) return *plan_;
-  bool repeats = true;
-  int64_t most = 0;
+  if (model == nullptr) return *patterns_;
   for (const auto& [list, blocks] : SignaturesOf(model->built)) {
     const auto pattern = PatternOf(list, blocks);
-    repeats = repeats && pattern.has_value();
-    if (!pattern) continue;
-    plan_->patterns.push_back(*pattern);
-    const int64_t rest = (pattern->blocks - pattern->first) % pattern->period;
-    most = std::max(most, pattern->first + 2 * pattern->period + rest);
+    if (!pattern) {
+      patterns_->clear();
+      break;
+    }
+    patterns_->push_back(*pattern);
   }
-  plan_->blocks = most;
-  plan_->is_short = repeats && !plan_->patterns.empty();
-  for (const BlockPattern& pattern : plan_->patterns) {
-    const int64_t left = pattern.blocks - most;
-    plan_->is_short = plan_->is_short && left > 0 && left % pattern.period == 0;
-  }
-  return *plan_;
+  return *patterns_;
 }
 
-// The step of a model with `of` blocks (all where absent) from one that is
-// compiled with `compiled` of each list.
+StepMemo::Plan StepMemo::PlanOf(int64_t later) {
+  Plan plan;
+  plan.patterns = PatternsOf();
+  for (BlockPattern& pattern : plan.patterns) {
+    pattern.first += later * pattern.period;
+    const int64_t rest = (pattern.blocks - pattern.first) % pattern.period;
+    plan.blocks =
+        std::max(plan.blocks, pattern.first + 2 * pattern.period + rest);
+  }
+  plan.is_short = !plan.patterns.empty();
+  for (const BlockPattern& pattern : plan.patterns) {
+    const int64_t left = pattern.blocks - plan.blocks;
+    plan.is_short = plan.is_short && left > 0 && left % pattern.period == 0;
+  }
+  return plan;
+}
+
+// What all blocks share goes with the first of them, in the backward: it must
+// not be one that repeats. So where the plainest plan fails, a later one.
+std::optional<StepMemo::Plan> StepMemo::PlanFor(const StepCase& step) {
+  if (!MayCompose(step)) return std::nullopt;
+  const auto [at, is_new] = plans_.try_emplace(WayOf(step));
+  if (!is_new) return at->second;
+  for (const int64_t later : {0, 1}) {
+    const Plan plan = PlanOf(later);
+    if (plan.is_short && Holds(step, plan)) {
+      at->second = plan;
+      break;
+    }
+  }
+  return at->second;
+}
+
 std::optional<StepFigures> StepMemo::Composed(const StepCase& step,
-                                              int64_t compiled,
-                                              std::optional<int64_t> of) {
+                                              const Plan& plan,
+                                              std::optional<int64_t> more) {
   BuildOptions build = build_;
-  build.most_layers = compiled;
+  build.most_layers = plan.blocks;
   const auto result = CompileStep(config_, build, step);
   const auto* small = std::get_if<CompiledStep>(&result);
   if (small == nullptr) return std::nullopt;
   const Graph& graph = small->graph();
   std::vector<RepeatedBlocks> repeats;
-  for (const BlockPattern& pattern : PlanOf().patterns) {
+  for (const BlockPattern& pattern : plan.patterns) {
     RepeatedBlocks repeat;
-    for (uint32_t i = 0; i < graph.regions.size(); ++i) {
-      if (graph.regions[i].kind != RegionKind::kBlock) continue;
-      const RegionId parent = graph.regions[i].parent;
-      if (graph.PathOf(parent) == pattern.list) repeat.list = parent;
+    for (const Region& region : graph.regions) {
+      if (region.kind != RegionKind::kBlock) continue;
+      if (graph.PathOf(region.parent) != pattern.list) continue;
+      repeat.list = region.parent;
+      break;
     }
     repeat.first = pattern.first;
     repeat.period = pattern.period;
     repeat.copies =
-        (of.value_or(pattern.blocks) - compiled) / pattern.period + 1;
+        more.value_or(pattern.blocks - plan.blocks) / pattern.period + 1;
     repeats.push_back(repeat);
   }
   std::vector<std::pair<StorageId, ValueId>> states;
@@ -188,34 +213,30 @@ std::optional<StepFigures> StepMemo::Composed(const StepCase& step,
 }
 
 // One period more, composed and compiled in full.
-bool StepMemo::Holds(const StepCase& step) {
-  const auto [at, is_new] = holds_.try_emplace(WayOf(step), false);
-  if (!is_new) return at->second;
-  const Plan& plan = PlanOf();
+bool StepMemo::Holds(const StepCase& step, const Plan& plan) {
   int64_t more = 1;
   for (const BlockPattern& pattern : plan.patterns) {
     more = std::max(more, pattern.period);
   }
-  const auto composed = Composed(step, plan.blocks, plan.blocks + more);
+  const auto composed = Composed(step, plan, more);
   BuildOptions build = build_;
   build.most_layers = plan.blocks + more;
   const auto result = CompileStep(config_, build, step);
   const auto* whole = std::get_if<CompiledStep>(&result);
   if (!composed || whole == nullptr) return false;
   const auto figures = foretell::FiguresOf(*whole);
-  holds_[WayOf(step)] = figures && figures->figures == composed->figures &&
-                        figures->flops_forward == composed->flops_forward &&
-                        figures->flops_backward == composed->flops_backward;
-  return holds_[WayOf(step)];
+  return figures && figures->figures == composed->figures &&
+         figures->flops_forward == composed->flops_forward &&
+         figures->flops_backward == composed->flops_backward;
 }
 
 bool StepMemo::Composes(const StepCase& step) {
-  return MayCompose(step) && PlanOf().is_short && Holds(step);
+  return PlanFor(step).has_value();
 }
 
 std::variant<StepFigures, Refusal> StepMemo::FiguresOf(const StepCase& step) {
-  if (Composes(step)) {
-    auto composed = Composed(step, PlanOf().blocks, std::nullopt);
+  if (const auto plan = PlanFor(step)) {
+    auto composed = Composed(step, *plan, std::nullopt);
     if (composed) return *std::move(composed);
   }
   auto result = CompileStep(config_, build_, step);

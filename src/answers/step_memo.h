@@ -48,20 +48,28 @@ class StepMemo {
   bool Composes(const StepCase& step);
 
  private:
+  // How few blocks stand for all: those that repeat, and how many of each list
+  // are compiled.
   struct Plan {
     std::vector<BlockPattern> patterns;
-    int64_t blocks = 0;  // that are compiled of each list
-    bool is_short = false;
+    int64_t blocks = 0;
+    bool is_short = false;  // fewer than the model has
   };
-  const Plan& PlanOf();
-  bool Holds(const StepCase& step);
-  std::optional<StepFigures> Composed(const StepCase& step, int64_t compiled,
-                                      std::optional<int64_t> of);
+  const std::vector<BlockPattern>& PatternsOf();
+  // With `later` periods compiled before those that repeat.
+  Plan PlanOf(int64_t later);
+  // The plan that composes the step; nothing where none does.
+  std::optional<Plan> PlanFor(const StepCase& step);
+  bool Holds(const StepCase& step, const Plan& plan);
+  // The step of a model with `of` blocks more than the plan compiles; all that
+  // it has where absent.
+  std::optional<StepFigures> Composed(const StepCase& step, const Plan& plan,
+                                      std::optional<int64_t> more);
 
   ModelConfig config_;
   BuildOptions build_;
-  std::optional<Plan> plan_;
-  std::map<std::string, bool> holds_;  // by way of running
+  std::optional<std::vector<BlockPattern>> patterns_;
+  std::map<std::string, std::optional<Plan>> plans_;  // by way of running
 };
 
 }  // namespace foretell
