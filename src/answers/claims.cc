@@ -29,8 +29,8 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
   if (!IsVersion(step.torch, kTorch)) {
     out.push_back(fmt::format("torch {} is taken as {}", step.torch, kTorch));
   }
-  if (step.experts == "eager") {
-    out.push_back("how many tokens each expert gets depends on the data");
+  for (const std::string& what : compiled.graph().assumptions) {
+    out.push_back("what depends on the data is assumed: " + what);
   }
   return out;
 }

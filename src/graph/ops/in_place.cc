@@ -70,7 +70,9 @@ constexpr Save kSavesFactors[] = {
 constexpr Save kSavesQuotient[] = {
     {.input = 1}, {.input = 0, .when = 1U << 1, .copied = true}};
 constexpr Save kSavesMask[] = {{.input = 1}};
-constexpr Save kSavesRowIndex[] = {{.input = 1, .when = 1U << 2}};
+// The rows too: their sizes are asked of the tensor itself.
+constexpr Save kSavesRows[] = {{.input = 1, .when = 1U << 2},
+                               {.input = 2, .when = 1U << 2}};
 
 constexpr OperationRow kAdd = {.name = "aten.add_.Tensor",
                                .doc = "x += y.",
@@ -126,7 +128,7 @@ constexpr OperationRow kIndexAdd = {
     .name = "aten.index_add_.default",
     .doc = "Rows added at whole numbers to those of x.",
     .infer = InferIndexAdd,
-    .saves = kSavesRowIndex,
+    .saves = kSavesRows,
     .gradient = GradientOfIndexAdd};
 
 constexpr std::array kRows = {&kScatter,  &kIndexAdd, &kLogicalAnd, &kAdd,

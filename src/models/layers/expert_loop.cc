@@ -44,7 +44,7 @@ Tensor FusedExperts::RunLoop(const Tensor& hidden,
   builder.Assume(
       fmt::format("tokens spread evenly over {} experts, {} to each token",
                   config.experts, config.per_token));
-  const Tensor out = ZerosLike(hidden);
+  Tensor out = ZerosLike(hidden);
   // Most files leave a class for tokens that no expert of this device serves.
   const Tensor mask = ExpertMask(
       routing.experts, config.experts + (config.clamped.has_value() ? 0 : 1));
@@ -85,7 +85,7 @@ Tensor FusedExperts::RunLoop(const Tensor& hidden,
       return Index(Unsqueeze(routing.weights, 2), chosen);
     };
     weighted = Mul(product, weight());
-    IndexAdd(out, places[1], To(weighted, out.dtype()));
+    out = IndexAdd(out, places[1], To(weighted, out.dtype()));
   }
   return out;
 }
