@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/reduction.h"
+#include "passes/adapters.h"
 
 namespace foretell {
 namespace {
@@ -69,6 +70,7 @@ class Compiler {
     execution.autocast = step_->autocast;
     execution.checkpoint = step_->checkpoint;
     execution.capability = step_->capability;
+    execution.inputs_take_gradient = step_->checkpoint && step_->lora;
     builder_.set_execution(execution);
     builder_.StartPhase(Phase::kForward);
     std::vector<Tensor> returned;
@@ -148,6 +150,20 @@ class Compiler {
   Builder& builder_;
 };
 
+// What trains: before the forward is written.
+std::optional<AdapterRefusal> ChooseTraining(ReadModel& model,
+                                             const StepCase& step) {
+  if (step.frozen.empty() && !step.lora) return std::nullopt;
+  Freeze(*model.built.graph, step.frozen);
+  if (step.lora) {
+    if (auto refusal = AddAdapters(*model.built.builder, *step.lora)) {
+      return refusal;
+    }
+  }
+  model.parameters = AnalyzeParameters(*model.built.graph);
+  return std::nullopt;
+}
+
 int64_t GradientBytes(const Graph& graph) {
   int64_t bytes = 0;
   for (const Parameter& parameter : graph.parameters) {
@@ -179,6 +195,11 @@ PartialStep CompilePartly(const ModelConfig& config, const BuildOptions& build,
   }
   out.compiled.emplace();
   out.compiled->model = std::move(std::get<ReadModel>(read));
+  if (const auto refusal = ChooseTraining(out.compiled->model, step)) {
+    out.compiled.reset();
+    out.reason = refusal->what;
+    return out;
+  }
   Compiler(*out.compiled, step).Run(stop);
   out.reason = out.compiled->model.built.builder->failure();
   return out;
@@ -194,6 +215,13 @@ std::variant<CompiledStep, Refusal> CompileStep(const ModelConfig& config,
   // What was changed on a loaded configuration is not checked again.
   if (!config.is_loaded && AnyBlocks(out.model.log.findings)) {
     return RefusalOf(std::move(out.model.log.findings));
+  }
+  if (auto refusal = ChooseTraining(out.model, step)) {
+    InputError error;
+    error.place.source = config.source;
+    error.what = "the adapters cannot be added: " + refusal->what;
+    error.cure = std::move(refusal->cure);
+    return Refusal{{error}};
   }
   Compiler(out, step).Run(stop);
   const std::string& failure = out.model.built.builder->failure();

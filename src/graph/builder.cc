@@ -149,11 +149,13 @@ ValueId Builder::NewValue(const Shape& shape, const Shape& strides, DType dtype,
 }
 
 ParameterId Builder::AddParameter(RegionId region, std::string_view name,
-                                  const Shape& shape) {
+                                  const Shape& shape,
+                                  std::optional<DType> dtype) {
   const Shape strides = ContiguousStrides(shape);
+  const DType own = dtype.value_or(dtype_);
   const StorageId storage =
-      NewStorage(StorageKind::kParameter, shape, strides, dtype_);
-  const ValueId value = NewValue(shape, strides, dtype_, storage);
+      NewStorage(StorageKind::kParameter, shape, strides, own);
+  const ValueId value = NewValue(shape, strides, own, storage);
   graph_->values[value.index].requires_grad = true;
   Parameter parameter;
   parameter.region = region;
@@ -185,6 +187,10 @@ void Builder::AddBuffer(RegionId region, std::string_view name,
       NewStorage(StorageKind::kBuffer, shape, strides, dtype);
   const ValueId value = NewValue(shape, strides, dtype, storage);
   graph_->buffers.push_back({region, std::string(name), value, persistent});
+}
+
+void Builder::RequireGradient(const Tensor& tensor) {
+  graph_->values[tensor.id().index].requires_grad = true;
 }
 
 Tensor Builder::Read(ParameterId parameter) {

@@ -37,6 +37,8 @@ struct Execution {
   bool gradients = true;  // autograd records; false under torch.no_grad()
   std::optional<DType> autocast;  // of torch.autocast, where it is on
   bool checkpoint = false;        // blocks keep their inputs and recompute
+  // What the input embeddings give takes a gradient, whatever trains.
+  bool inputs_take_gradient = false;
   // Of the card: ten times the major number plus the minor one.
   int capability = 90;
 };
@@ -118,15 +120,19 @@ class Builder {
   RegionId AddRegion(RegionId parent, std::string_view name, RegionKind kind);
   RegionId current_region() const { return region_stack_.back(); }
 
-  // A parameter of `region`, in the builder's dtype.
+  // A parameter of `region`, in the builder's dtype unless another is given.
   ParameterId AddParameter(RegionId region, std::string_view name,
-                           const Shape& shape);
+                           const Shape& shape,
+                           std::optional<DType> dtype = std::nullopt);
   // `parameter` becomes another name for `target`'s storage.
   void Tie(ParameterId parameter, ParameterId target);
   // Says that one of `experts` slices in `per_token` serves a token.
   void MarkExperts(ParameterId parameter, int64_t experts, int64_t per_token);
   void AddBuffer(RegionId region, std::string_view name, const Shape& shape,
                  DType dtype, bool persistent);
+
+  // tensor.requires_grad_(): a leaf of autograd from here on.
+  void RequireGradient(const Tensor& tensor);
 
   Tensor Read(ParameterId parameter);
   Tensor Read(ValueId value);

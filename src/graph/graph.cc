@@ -1,5 +1,7 @@
 #include "graph/graph.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace foretell {
@@ -83,6 +85,12 @@ std::span<const Attribute> Graph::AttributesOf(
 
 std::span<const Saved> Graph::SavedOf(const Operation& operation) const {
   return std::span(saved).subspan(operation.first_saved, operation.saved_count);
+}
+
+const Adapter* Graph::AdapterOf(RegionId region) const {
+  const auto at =
+      std::ranges::lower_bound(adapters, region, {}, &Adapter::region);
+  return at != adapters.end() && at->region == region ? &*at : nullptr;
 }
 
 std::string Graph::PathOf(RegionId id) const {

@@ -150,6 +150,28 @@ struct Buffer {
   bool persistent = false;  // part of the state_dict
 };
 
+// A linear layer, torch's [out, in] or transformers' Conv1D [in, out]: what an
+// adapter can lie beside.
+struct LinearLayer {
+  RegionId region;
+  ParameterId weight;
+  bool is_conv1d = false;
+};
+
+// A low-rank adapter beside a linear layer, whose result becomes
+// base(x) + scaling B(A(dropout(x))).
+struct Adapter {
+  RegionId region;  // of the layer
+  RegionId base;    // holds the layer's own weight from then on
+  RegionId dropout_region;
+  RegionId a_region;
+  RegionId b_region;
+  ParameterId a;  // [rank, in]
+  ParameterId b;  // [out, rank]
+  double scaling = 1;
+  double dropout = 0;
+};
+
 struct Graph {
   std::vector<Region> regions;  // the root first
   std::vector<Storage> storages;
@@ -162,6 +184,10 @@ struct Graph {
   std::vector<PhaseStart> phases;     // empty: all of it is a forward
   std::vector<Parameter> parameters;  // in the order the model makes them
   std::vector<Buffer> buffers;
+  std::vector<LinearLayer> linears;
+  std::vector<RegionId> input_embeddings;     // tables that look tokens up
+  std::optional<RegionId> output_embeddings;  // the linear layer of the logits
+  std::vector<Adapter> adapters;              // by region
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   // What sizes that depend on data were taken to be, each once: for people.
@@ -175,6 +201,9 @@ struct Graph {
   std::span<const ValueId> OutputsOf(const Operation& operation) const;
   std::span<const Attribute> AttributesOf(const Operation& operation) const;
   std::span<const Saved> SavedOf(const Operation& operation) const;
+
+  // Null where none lies beside the region's layer.
+  const Adapter* AdapterOf(RegionId region) const;
 
   // "model.layers.0.self_attn"; empty for the root.
   std::string PathOf(RegionId id) const;

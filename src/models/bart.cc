@@ -100,6 +100,7 @@ class Bart : public Model {
       case BartHead::kCausalLm:
         out_.emplace(root_.Child("lm_head", RegionKind::kHead), width,
                      config_.decoder.vocabulary, false);
+        out_->module.MarkOutputEmbeddings();
         return;
       case BartHead::kSequence: {
         const Module at = root_.Child("classification_head", RegionKind::kHead);

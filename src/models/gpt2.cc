@@ -67,6 +67,7 @@ class Gpt2 : public Model {
         blocks_(MakeBlocks(base_.Child("h"), config)),
         ln_f_(base_.Child("ln_f", RegionKind::kNorm), config.block.hidden,
               config.block.norm_epsilon) {
+    wte_.module.MarkInputEmbeddings();
     AddHead();
   }
 
@@ -122,6 +123,7 @@ class Gpt2 : public Model {
       case Gpt2Head::kLm:
       case Gpt2Head::kDouble:
         AddLinear("lm_head", config_.vocabulary, false);
+        head_->module.MarkOutputEmbeddings();
         if (config_.tie_embeddings) {
           root_.builder().Tie(head_->weight, wte_.weight);
         }

@@ -29,9 +29,11 @@ class Mamba : public Model {
         blocks_(MakeBlocks(base_.Child("layers"), config)),
         norm_f_(base_.Child("norm_f", RegionKind::kNorm), config.block.hidden,
                 config.block.norm_epsilon) {
+    embeddings_.module.MarkInputEmbeddings();
     if (!has_head) return;
     lm_head_.emplace(root.Child("lm_head", RegionKind::kHead),
                      config.block.hidden, config.vocabulary, false);
+    lm_head_->module.MarkOutputEmbeddings();
     if (config.tie_embeddings) {
       root.builder().Tie(lm_head_->weight, embeddings_.weight);
     }

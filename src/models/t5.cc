@@ -103,6 +103,7 @@ class T5 : public Model {
       case T5Head::kLm:
         out_.emplace(root_.Child("lm_head", RegionKind::kHead), width,
                      config_.vocabulary, false);
+        out_->module.MarkOutputEmbeddings();
         return;
       case T5Head::kSequence: {
         const Module head =

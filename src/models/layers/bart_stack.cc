@@ -44,11 +44,16 @@ void CheckLayerDrop(const Module& module, const BartStackConfig& config) {
 BartEmbedding::BartEmbedding(const Module& at, const BartStackConfig& config)
     : module(at),
       scale(config.embedding_scale),
-      weight(at.Parameter("weight", {config.vocabulary, config.layer.width})) {}
+      weight(at.Parameter("weight", {config.vocabulary, config.layer.width})) {
+  at.MarkInputEmbeddings();
+}
 
 Tensor BartEmbedding::Forward(const Tensor& ids) const {
   const Scope scope = module.Enter();
-  return MulScalar(EmbeddingOp(module.builder().Read(weight), ids), scale);
+  Tensor rows =
+      MulScalar(EmbeddingOp(module.builder().Read(weight), ids), scale);
+  RequireInputGradient(module, rows);
+  return rows;
 }
 
 BartEncoder::BartEncoder(const Module& at, const BartStackConfig& settings)

@@ -24,7 +24,9 @@ BertVocabularyHead::BertVocabularyHead(const Module& at,
       bias(at.Parameter("bias", {vocabulary})),
       transform(at.Child("transform", RegionKind::kHead), config),
       decoder(at.Child("decoder", RegionKind::kHead), config.hidden, vocabulary,
-              true) {}
+              true) {
+  decoder.module.MarkOutputEmbeddings();
+}
 
 void BertVocabularyHead::Tie(ParameterId embeddings) const {
   module.builder().Tie(decoder.weight, embeddings);

@@ -36,7 +36,9 @@ BertEmbeddings::BertEmbeddings(const Module& at, const BertLayerConfig& config,
            config.norm_epsilon),
       dropout(at.Child("dropout"), config.hidden_dropout),
       position_ids(WholeNumberBuffer(at, "position_ids", positions)),
-      token_type_ids(WholeNumberBuffer(at, "token_type_ids", positions)) {}
+      token_type_ids(WholeNumberBuffer(at, "token_type_ids", positions)) {
+  word_embeddings.module.MarkInputEmbeddings();
+}
 
 Tensor BertEmbeddings::Forward(const Tensor& input_ids) const {
   const Scope scope = module.Enter();

@@ -93,6 +93,7 @@ class Decoder : public Model {
         rotary_emb_(base_.Child("rotary_emb"), config.rope),
         head_(root, config.head) {
     stacks.push_back({"decoder", config.layers});
+    embed_tokens_.module.MarkInputEmbeddings();
     if (config.head.kind == Head::kCausalLm && config.tie_embeddings) {
       root.builder().Tie(head_.projection->weight, embed_tokens_.weight);
     }

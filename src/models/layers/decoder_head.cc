@@ -20,6 +20,7 @@ DecoderHead::DecoderHead(const Module& root, const HeadConfig& settings)
       return;
     case Head::kCausalLm:
       add("lm_head", config.vocabulary, false);
+      projection->module.MarkOutputEmbeddings();
       return;
     case Head::kSequenceClassification:
       add("score", config.labels.count, false);

@@ -1,5 +1,6 @@
 #include "models/layers/linear.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "graph/ops/elementwise.h"
@@ -7,20 +8,17 @@
 #include "graph/ops/matmul.h"
 #include "graph/ops/views.h"
 #include "graph/strides.h"
+#include "models/layers/dropout.h"
 #include "models/layers/functional.h"
 
 namespace foretell {
 
-Linear::Linear(const Module& at, int64_t in, int64_t out, bool has_bias)
-    : module(at), weight(at.Parameter("weight", {out, in})) {
-  if (has_bias) bias = at.Parameter("bias", {out});
-}
+namespace {
 
 // F.linear folds the leading axes and decomposes to (add)mm on a matrix:
 // torch 2.15, aten/src/ATen/native/Linear.cpp.
-Tensor Linear::Forward(const Tensor& x) const {
-  const Scope scope = module.Enter();
-  Builder& builder = module.builder();
+Tensor Multiply(Builder& builder, const Tensor& x, ParameterId weight,
+                std::optional<ParameterId> bias) {
   Shape out = x.shape();
   if (out.rank() == 0) return x;  // the graph has failed already
   out.Set(-1, builder.Read(weight).size(0));
@@ -42,19 +40,84 @@ Tensor Linear::Forward(const Tensor& x) const {
   return bias ? Add(product, builder.Read(*bias)) : product;
 }
 
-Conv1D::Conv1D(const Module& at, int64_t in, int64_t out)
-    : module(at),
-      weight(at.Parameter("weight", {in, out})),
-      bias(at.Parameter("bias", {out})) {}
-
-Tensor Conv1D::Forward(const Tensor& x) const {
-  const Scope scope = module.Enter();
-  Builder& builder = module.builder();
+Tensor MultiplyConv1D(Builder& builder, const Tensor& x, ParameterId weight,
+                      ParameterId bias) {
   Shape out = x.shape();
   if (out.rank() == 0) return x;
   out.Set(-1, builder.Read(weight).size(1));
   const Tensor rows = View(x, {-1, x.size(-1)});
   return View(Addmm(builder.Read(bias), rows, builder.Read(weight)), out);
+}
+
+// `result` is the layer's own; the adapter works in its own dtype.
+Tensor WithAdapter(Builder& builder, const Adapter& adapter, const Tensor& x,
+                   Tensor result) {
+  const DType dtype = result.dtype();
+  const Tensor cast = To(x, builder.Read(adapter.a).dtype());
+  const auto lower = [&] {
+    const auto drop = [&] {
+      const Scope scope(builder, adapter.dropout_region);
+      return ApplyDropout(cast, adapter.dropout);
+    };
+    const Tensor dropped = drop();
+    const Scope scope(builder, adapter.a_region);
+    return Multiply(builder, dropped, adapter.a, std::nullopt);
+  };
+  const auto raise = [&] {
+    const Tensor low = lower();
+    const Scope scope(builder, adapter.b_region);
+    return Multiply(builder, low, adapter.b, std::nullopt);
+  };
+  result = Add(std::move(result), MulScalar(raise(), adapter.scaling));
+  return To(std::move(result), dtype);
+}
+
+}  // namespace
+
+Linear::Linear(const Module& at, int64_t in, int64_t out, bool has_bias)
+    : module(at), weight(at.Parameter("weight", {out, in})) {
+  if (has_bias) bias = at.Parameter("bias", {out});
+  at.builder().graph().linears.push_back({at.region(), weight});
+}
+
+Tensor Linear::Forward(const Tensor& x) const {
+  const Scope scope = module.Enter();
+  Builder& builder = module.builder();
+  const Adapter* adapter = builder.graph().AdapterOf(module.region());
+  if (adapter == nullptr) return Multiply(builder, x, weight, bias);
+  const auto run_base = [&] {
+    const Scope base(builder, adapter->base);
+    return Multiply(builder, x, weight, bias);
+  };
+  return WithAdapter(builder, *adapter, x, run_base());
+}
+
+Conv1D::Conv1D(const Module& at, int64_t in, int64_t out)
+    : module(at),
+      weight(at.Parameter("weight", {in, out})),
+      bias(at.Parameter("bias", {out})) {
+  at.builder().graph().linears.push_back({at.region(), weight, true});
+}
+
+Tensor Conv1D::Forward(const Tensor& x) const {
+  const Scope scope = module.Enter();
+  Builder& builder = module.builder();
+  const Adapter* adapter = builder.graph().AdapterOf(module.region());
+  if (adapter == nullptr) return MultiplyConv1D(builder, x, weight, bias);
+  const auto run_base = [&] {
+    const Scope base(builder, adapter->base);
+    return MultiplyConv1D(builder, x, weight, bias);
+  };
+  return WithAdapter(builder, *adapter, x, run_base());
+}
+
+void RequireInputGradient(const Module& module, const Tensor& rows) {
+  Builder& builder = module.builder();
+  if (!builder.execution().inputs_take_gradient) return;
+  const auto& inputs = builder.graph().input_embeddings;
+  if (std::ranges::find(inputs, module.region()) != inputs.end()) {
+    builder.RequireGradient(rows);
+  }
 }
 
 Embedding::Embedding(const Module& at, int64_t rows, int64_t width,
@@ -69,8 +132,9 @@ Tensor Embedding::Forward(const Tensor& indices) const {
   const Scope scope = module.Enter();
   Builder& builder = module.builder();
   Tensor rows = EmbeddingOp(builder.Read(weight), indices);
-  if (!scale) return rows;
-  return Mul(std::move(rows), builder.Read(*scale));
+  if (scale) rows = Mul(std::move(rows), builder.Read(*scale));
+  RequireInputGradient(module, rows);
+  return rows;
 }
 
 }  // namespace foretell

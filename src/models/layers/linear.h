@@ -1,9 +1,12 @@
 // torch.nn.Linear, transformers' Conv1D and torch.nn.Embedding: a table and
 // how it is applied.
 //
+// A linear layer with an adapter beside it (passes/adapters) runs as peft's
+// lora.Linear, which holds it.
 // Source: torch 2.15, torch/nn/modules/linear.py, sparse.py;
 // transformers 5.23, pytorch_utils.py (Conv1D keeps its weight transposed),
-// models/gemma/modeling_gemma.py (GemmaTextScaledWordEmbedding).
+// models/gemma/modeling_gemma.py (GemmaTextScaledWordEmbedding);
+// peft 0.21, tuners/lora/layer.py (Linear.forward).
 #ifndef FORETELL_MODELS_LAYERS_LINEAR_H_
 #define FORETELL_MODELS_LAYERS_LINEAR_H_
 
@@ -34,6 +37,9 @@ struct Conv1D {
   ParameterId weight;
   ParameterId bias;
 };
+
+// enable_input_require_grads(): what an input table gives becomes a leaf.
+void RequireInputGradient(const Module& module, const Tensor& rows);
 
 // weight [rows, width]. A scaled one (Gemma's) multiplies rows by a buffer
 // embed_scale [] in the weight's dtype.

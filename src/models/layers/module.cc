@@ -27,4 +27,12 @@ void Module::Buffer(std::string_view name, const Shape& shape, DType dtype,
   builder_->AddBuffer(region_, name, shape, dtype, persistent);
 }
 
+void Module::MarkInputEmbeddings() const {
+  builder_->graph().input_embeddings.push_back(region_);
+}
+
+void Module::MarkOutputEmbeddings() const {
+  builder_->graph().output_embeddings = region_;
+}
+
 }  // namespace foretell

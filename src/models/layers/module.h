@@ -36,6 +36,11 @@ class Module {
   void Buffer(std::string_view name, const Shape& shape, DType dtype,
               bool persistent) const;
 
+  // What get_input_embeddings() and get_output_embeddings() of the model, or
+  // of one that it holds, give.
+  void MarkInputEmbeddings() const;
+  void MarkOutputEmbeddings() const;
+
   Builder& builder() const { return *builder_; }
   RegionId region() const { return region_; }
   Scope Enter() const { return Scope(*builder_, region_); }

@@ -25,7 +25,9 @@ RobertaEmbeddings::RobertaEmbeddings(const Module& at, const BertConfig& config)
       }()),
       position_embeddings(
           at.Child("position_embeddings", RegionKind::kEmbedding),
-          config.positions, config.layer.hidden) {}
+          config.positions, config.layer.hidden) {
+  word_embeddings.module.MarkInputEmbeddings();
+}
 
 Tensor RobertaEmbeddings::CountPositions(const Tensor& input_ids) const {
   if (!padding) {
@@ -66,7 +68,9 @@ RobertaVocabularyHead::RobertaVocabularyHead(const Module& at,
       norm(at.Child("layer_norm", RegionKind::kNorm), config.layer.hidden,
            config.layer.norm_epsilon),
       decoder(at.Child("decoder", RegionKind::kHead), config.layer.hidden,
-              config.vocabulary, true) {}
+              config.vocabulary, true) {
+  decoder.module.MarkOutputEmbeddings();
+}
 
 void RobertaVocabularyHead::Tie(ParameterId embeddings, bool is_first) const {
   const ParameterId target = is_first ? decoder.weight : embeddings;

@@ -146,7 +146,9 @@ T5Stack::T5Stack(const Module& at, const T5LayerConfig& config,
       }()),
       final_layer_norm(at.Child("final_layer_norm", RegionKind::kNorm),
                        config.width, config.norm_epsilon),
-      dropout(at.Child("dropout"), config.dropout) {}
+      dropout(at.Child("dropout"), config.dropout) {
+  embed_tokens.module.MarkInputEmbeddings();
+}
 
 Tensor T5Stack::Forward(const Tensor& ids, const Tensor& encoder_hidden,
                         std::string_view attention) const {

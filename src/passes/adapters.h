@@ -1,0 +1,44 @@
+// What trains: parameters that are frozen, and low-rank adapters that peft lays
+// beside linear layers.
+//
+// Both act on a registered model before its forward is written: which values
+// take a gradient decides what a forward records and which kernels it takes.
+//
+// An adapted layer's parameters move one level down, to "base_layer", and
+// "lora_A.default.weight" [rank, in] and "lora_B.default.weight" [out, rank]
+// come beside them; the model's own names begin with "base_model.model". All
+// that is no adapter stops training.
+// Source: peft 0.21, tuners/tuners_utils.py (inject_adapter,
+// _maybe_include_all_linear_layers), tuners/lora/layer.py (LoraLayer,
+// LoraLayer.update_layer), tuners/lora/config.py.
+// Not modelled: biases that train, DoRA and other variants, adapters of
+// embeddings and convolutions, modules_to_save.
+//
+//   if (const auto refusal = AddAdapters(builder, {.targets = {"q_proj"}})) …
+#ifndef FORETELL_PASSES_ADAPTERS_H_
+#define FORETELL_PASSES_ADAPTERS_H_
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "graph/builder.h"
+#include "spec/step_case.h"
+
+namespace foretell {
+
+// Parameters whose names begin with one of `prefixes` take no gradient.
+void Freeze(Graph& graph, std::span<const std::string> prefixes);
+
+struct AdapterRefusal {
+  std::string what;
+  std::string cure;
+};
+
+// Nothing where all went well; else the graph is of no use.
+std::optional<AdapterRefusal> AddAdapters(Builder& builder,
+                                          const LoraSettings& settings);
+
+}  // namespace foretell
+
+#endif  // FORETELL_PASSES_ADAPTERS_H_
