@@ -75,7 +75,8 @@ class Bert : public Model {
   Tensor Forward(const ForwardInputs& inputs) override {
     const Tensor& labels = inputs.labels;
     if (head_ == BertHead::kChoice) return RunChoice(inputs);
-    const auto [hidden, pooled] = RunBase(inputs.input_ids, inputs.attention);
+    const auto [hidden, pooled, cache] =
+        RunBase(inputs.input_ids, inputs.attention);
     switch (head_) {
       case BertHead::kPreTraining: {
         // Without labels of the next sentence there is no loss.
@@ -130,7 +131,7 @@ class Bert : public Model {
     if (has_cls) cls_ = root_.Child("cls", RegionKind::kHead);
     if (HasVocabularyHead(head_)) {
       vocabulary_head_.emplace(cls_->Child("predictions", RegionKind::kHead),
-                               config_.layer, config_.vocabulary);
+                               config_.layer, config_.vocabulary, Hidden());
       if (config_.tie_embeddings) {
         vocabulary_head_->Tie(embeddings_.word_embeddings.weight);
       }
@@ -161,20 +162,21 @@ class Bert : public Model {
                         true);
   }
 
-  std::pair<Tensor, Tensor> RunBase(const Tensor& input_ids,
-                                    std::string_view attention) const {
+  BertResults RunBase(const Tensor& input_ids,
+                      std::string_view attention) const {
     const Scope scope = base_.Enter();
     const Tensor embedded = embeddings_.Forward(input_ids);
-    const Tensor hidden = encoder_.Forward(embedded, attention);
-    return {hidden, pooler_ ? pooler_->Forward(hidden) : Tensor()};
+    BertResults out = encoder_.Forward(embedded, attention);
+    if (pooler_) out.pooled = pooler_->Forward(out.hidden);
+    return out;
   }
 
   // input_ids [b, choices, s]: each choice is a row.
   Tensor RunChoice(const ForwardInputs& inputs) const {
     const int64_t choices = inputs.input_ids.size(1);
     const Tensor rows = View(inputs.input_ids, {-1, inputs.input_ids.size(-1)});
-    Tensor pooled = RunBase(rows, inputs.attention).second;
-    pooled = dropout_->Forward(pooled);
+    const BertResults results = RunBase(rows, inputs.attention);
+    const Tensor pooled = dropout_->Forward(results.pooled);
     const Tensor logits = View(classifier_->Forward(pooled), {-1, choices});
     inputs.Return(logits);
     return inputs.labels.empty() ? logits : CrossEntropy(logits, inputs.labels);

@@ -8,6 +8,7 @@ namespace foretell {
 
 extern const Family kBartFamily;
 extern const Family kBertFamily;
+extern const Family kDebertaV2Family;
 extern const Family kGemma2Family;
 extern const Family kGemmaFamily;
 extern const Family kGpt2Family;
@@ -30,6 +31,7 @@ namespace {
 constexpr std::array kFamilies = {
     &kBartFamily,        //
     &kBertFamily,        //
+    &kDebertaV2Family,   //
     &kGemma2Family,      //
     &kGemmaFamily,       //
     &kGpt2Family,        //

@@ -423,6 +423,22 @@ BART += [
     (None, None, "d_model=96"), (None, None, "num_hidden_layers=1"), (None, None, "decoder_layers=1"), (None, None, "num_attention_heads=5"), ("BartForQuestionAnswering", None, "num_labels=4"), ("BartForSequenceClassification", "-id2label,-label2id", None),
 ]
 
+DEBERTA_V2 = [("DebertaV2" + c, None, None) for c in ("Model", "ForMaskedLM", "ForSequenceClassification", "ForMultipleChoice", "ForTokenClassification", "ForQuestionAnswering", "Encoder")]
+DEBERTA_V2 += labels("DebertaV2ForSequenceClassification", ("DebertaV2ForSequenceClassification", "DebertaV2ForTokenClassification", "DebertaV2ForQuestionAnswering", "DebertaV2ForMultipleChoice"))
+DEBERTA_V2 += [
+    (None, "tie_word_embeddings=false", None), (None, "legacy=false", None), (None, "legacy=false,tie_word_embeddings=false", None), (None, "legacy=false,embedding_size=64", None), (None, "embedding_size=64", None), (None, "embedding_size=768", None), (None, "embedding_size=null", None), (None, "embedding_size=0", None),
+    (None, "share_att_key=false", None), (None, 'share_att_key=false,pos_att_type="c2p"', None), (None, 'share_att_key=false,pos_att_type="P2C | C2P"', None), (None, 'share_att_key=false,pos_att_type=["p2c"]', None), (None, "share_att_key=false,pos_att_type=null", None),
+    (None, 'share_att_key=false,pos_att_type=["p2c","other"]', None), (None, "share_att_key=false,pos_att_type=[]", None), (None, "share_att_key=false,pos_att_type=1", None), (None, "share_att_key=null", None), (None, "-share_att_key", None), (None, "relative_attention=false", None), (None, "-relative_attention", None),
+    (None, "relative_attention=false,share_att_key=false", None), (None, "relative_attention=null", None), (None, "-position_buckets", None), (None, "position_buckets=-1", None), (None, "position_buckets=0,max_relative_positions=100", None), (None, "position_buckets=32", None), (None, "position_buckets=null", None), (None, "max_relative_positions=100,-position_buckets", None),
+    (None, 'norm_rel_ebd="none"', None), (None, "-norm_rel_ebd", None), (None, 'norm_rel_ebd="Layer_Norm | x"', None), (None, "norm_rel_ebd=null", None), (None, 'relative_attention=false,norm_rel_ebd="layer_norm"', None), (None, "conv_kernel_size=3", None), (None, "conv_kernel_size=4,conv_groups=2", None),
+    (None, "conv_kernel_size=0", None), (None, "conv_kernel_size=-3", None), (None, "conv_kernel_size=null", None), (None, "conv_kernel_size=3,conv_groups=7", None), (None, "conv_kernel_size=3,conv_groups=0", None), (None, 'conv_kernel_size=3,conv_act="nosuch"', None), (None, "attention_head_size=32", None), (None, "attention_head_size=0", None),
+    (None, "attention_head_size=null", None), (None, "num_attention_heads=5", None), (None, "num_attention_heads=5,num_hidden_layers=0", None), (None, "num_attention_heads=0", None), (None, "position_biased_input=true", None), (None, "-position_biased_input", None), (None, "position_biased_input=null", None), (None, "type_vocab_size=2", None), (None, "type_vocab_size=-1", None), (None, "-type_vocab_size", None),
+    (None, "max_position_embeddings=100,-position_buckets", None), (None, "max_position_embeddings=0", None), (None, "pad_token_id=null", None), (None, "-pad_token_id,vocab_size=0", None), (None, "pad_token_id=128100", None), ("DebertaV2ForSequenceClassification", "pooler_hidden_size=100", None), ("DebertaV2ForSequenceClassification", "-pooler_hidden_size", None),
+    ("DebertaV2ForSequenceClassification", "pooler_hidden_size=null", None), ("DebertaV2ForSequenceClassification", "pooler_dropout=1.5", None), ("DebertaV2ForSequenceClassification", 'pooler_hidden_act="nosuch"', None), ("DebertaV2ForSequenceClassification", "cls_dropout=1.5", None), ("DebertaV2ForSequenceClassification", "cls_dropout=null", None), (None, "pooler_dropout=1.5", None),
+    ("DebertaV2ForTokenClassification", "cls_dropout=1.5", None), (None, 'hidden_act="nosuch"', None), (None, 'hidden_act="nosuch",num_hidden_layers=0', None), ("DebertaV2Model", 'hidden_act="nosuch",num_hidden_layers=0', None), (None, 'hidden_act="prelu"', None), (None, "layer_norm_eps=1", None), (None, "num_hidden_layers=0", None), (None, "-model_type", None), (None, "-architectures", None),
+    (None, "-hidden_size,-intermediate_size,-vocab_size,-max_position_embeddings,-num_attention_heads,-pooler_hidden_size", None), ("DebertaV2ForSequenceClassification", None, "hidden_size=96"), (None, None, "tie_word_embeddings=false"), (None, None, 'pos_att_type="c2p",share_att_key=false'), (None, None, "position_buckets=8"), (None, None, "legacy=false"),
+]
+
 # family -> (configuration, what makes it shallow, rows); further rows name a configuration of their own, as published.
 FAMILIES = {
     "gpt2": ("openai-community--gpt2", "n_layer=2", GPT2),
@@ -442,6 +458,7 @@ FAMILIES = {
     "roberta": ("FacebookAI--roberta-large", "num_hidden_layers=2", ROBERTA),
     "xlm-roberta": ("FacebookAI--xlm-roberta-base", "num_hidden_layers=2", XLM_ROBERTA),
     "bart": ("facebook--bart-base", "encoder_layers=2,decoder_layers=2,num_hidden_layers=2", BART),
+    "deberta-v2": ("microsoft--deberta-v3-base", "num_hidden_layers=2", DEBERTA_V2),
 }
 FURTHER = [
     ("gpt2", "distilbert--distilgpt2", "GPT2DoubleHeadsModel", None, None), ("gpt2", "distilbert--distilgpt2", "GPT2ForSequenceClassification", None, None),

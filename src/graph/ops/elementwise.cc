@@ -75,6 +75,15 @@ std::string InferMaybeScalar(const OperationArguments& args, Outputs& outputs) {
                                  : InferUnary(args, outputs);
 }
 
+// Whole numbers give a fraction.
+std::string InferDivide(const OperationArguments& args, Outputs& outputs) {
+  const std::string reason = InferMaybeScalar(args, outputs);
+  if (reason.empty() && !Describe(outputs[0].dtype).is_floating) {
+    outputs[0].dtype = DType::kFloat32;
+  }
+  return reason;
+}
+
 // Each factor for the gradient of the other.
 constexpr Save kSavesFactors[] = {{.input = 1, .when = 1U << 0},
                                   {.input = 0, .when = 1U << 1}};
@@ -147,7 +156,7 @@ constexpr OperationRow kLe = {.name = "aten.le.Tensor",
                               .differentiable = Differentiable::kNo};
 constexpr OperationRow kDiv = {.name = "aten.div.Tensor",
                                .doc = "x / y; y is a tensor or a number.",
-                               .infer = InferMaybeScalar,
+                               .infer = InferDivide,
                                .saves = kSavesQuotient,
                                .gradient = GradientOfDiv};
 constexpr OperationRow kDivNumber = {.name = "aten.div.Scalar",
@@ -233,15 +242,36 @@ constexpr OperationRow kWhere = {.name = "aten.where.self",
                                  .infer = InferWhere,
                                  .saves = kSavesInput,
                                  .gradient = GradientOfWhere};
+constexpr OperationRow kSign = {.name = "aten.sign.default",
+                                .doc = "-1, 0 or 1, as x is, in its dtype.",
+                                .infer = InferUnary,
+                                .differentiable = Differentiable::kNo};
+constexpr OperationRow kCeil = {.name = "aten.ceil.default",
+                                .doc = "x, rounded up.",
+                                .infer = InferUnary,
+                                .differentiable = Differentiable::kNo};
+constexpr OperationRow kBitwiseNot = {.name = "aten.bitwise_not.default",
+                                      .doc = "x, bit by bit the other way.",
+                                      .infer = InferUnary,
+                                      .differentiable = Differentiable::kNo};
+constexpr OperationRow kLeScalar = {.name = "aten.le.Scalar",
+                                    .doc = "Whether x is at most a number.",
+                                    .infer = InferCompare,
+                                    .differentiable = Differentiable::kNo};
+constexpr OperationRow kRsubScalar = {.name = "aten.rsub.Scalar",
+                                      .doc = "y - x; y is a number.",
+                                      .infer = InferUnary,
+                                      .gradient = GradientOfNeg};
 
 constexpr std::array kRows = {
-    &kAdd,         &kSub,      &kMul,        &kNeg,         &kPow,
-    &kRsqrt,       &kCos,      &kSin,        &kSilu,        &kToCopy,
-    &kEq,          &kNe,       &kLe,         &kWhere,       &kDiv,
-    &kAbs,         &kLog,      &kMinimum,    &kClampTensor, &kLogicalOr,
-    &kLogicalAnd,  &kLtScalar, &kGtScalar,   &kGe,          &kIsInf,
-    &kFloorDivide, &kGt,       &kBitwiseAnd, &kMulNumber,   &kDivNumber,
-    &kExp,         &kEqTensor, &kLt,         &kMaskedFill};
+    &kAdd,         &kSub,        &kMul,        &kNeg,         &kPow,
+    &kRsqrt,       &kCos,        &kSin,        &kSilu,        &kToCopy,
+    &kEq,          &kNe,         &kLe,         &kWhere,       &kDiv,
+    &kAbs,         &kLog,        &kMinimum,    &kClampTensor, &kLogicalOr,
+    &kLogicalAnd,  &kLtScalar,   &kGtScalar,   &kGe,          &kIsInf,
+    &kFloorDivide, &kGt,         &kBitwiseAnd, &kMulNumber,   &kDivNumber,
+    &kExp,         &kEqTensor,   &kLt,         &kMaskedFill,  &kSign,
+    &kCeil,        &kBitwiseNot, &kLeScalar,   &kRsubScalar};
 
 }  // namespace
 
@@ -276,6 +306,17 @@ Tensor MulScalar(Tensor x, double y) {
 }
 Tensor MulNumber(Tensor x, double y) {
   return x.builder().Emit(kMulNumber, {std::move(x)}, {y});
+}
+Tensor RsubScalar(Tensor x, double y) {
+  return x.builder().Emit(kRsubScalar, {std::move(x)}, {y});
+}
+Tensor Sign(Tensor x) { return x.builder().Emit(kSign, {std::move(x)}); }
+Tensor Ceil(Tensor x) { return x.builder().Emit(kCeil, {std::move(x)}); }
+Tensor BitwiseNot(Tensor x) {
+  return x.builder().Emit(kBitwiseNot, {std::move(x)});
+}
+Tensor LeScalar(Tensor x, double y) {
+  return x.builder().Emit(kLeScalar, {std::move(x)}, {y});
 }
 Tensor Neg(Tensor x) { return x.builder().Emit(kNeg, {std::move(x)}); }
 Tensor PowScalar(Tensor x, double exponent) {

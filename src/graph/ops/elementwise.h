@@ -26,7 +26,10 @@ Tensor Mul(Tensor x, Tensor y);
 Tensor MulScalar(Tensor x, double y);
 // What ATen's own code multiplies by; MulScalar is what Python does.
 Tensor MulNumber(Tensor x, double y);
+Tensor RsubScalar(Tensor x, double y);  // y - x
 Tensor Neg(Tensor x);
+Tensor Sign(Tensor x);
+Tensor Ceil(Tensor x);
 Tensor PowScalar(Tensor x, double exponent);
 Tensor Rsqrt(Tensor x);
 Tensor Cos(Tensor x);
@@ -40,6 +43,7 @@ Tensor EqScalar(Tensor x, double y);
 Tensor Eq(Tensor x, Tensor y);
 Tensor NeScalar(Tensor x, double y);
 Tensor Le(Tensor x, Tensor y);
+Tensor LeScalar(Tensor x, double y);
 Tensor Lt(Tensor x, Tensor y);
 Tensor Div(Tensor x, Tensor y);
 Tensor DivScalar(Tensor x, double y);
@@ -60,6 +64,7 @@ Tensor Gt(Tensor x, Tensor y);
 Tensor Ge(Tensor x, Tensor y);
 // Whole numbers or bool, bit by bit.
 Tensor BitwiseAnd(Tensor x, Tensor y);
+Tensor BitwiseNot(Tensor x);
 Tensor IsInf(Tensor x);
 // A copy of x with `value` where `mask` is true.
 Tensor MaskedFill(Tensor x, Tensor mask, double value);

@@ -151,6 +151,25 @@ std::string InferIndexSelect(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+// One number of times per axis of x.
+std::string InferRepeat(const OperationArguments& args, Outputs& outputs) {
+  const Value& x = args.input(0);
+  const Shape& times = args.Sizes(0);
+  if (times.rank() != x.shape.rank()) {
+    return times.ToString() + " does not repeat " + x.shape.ToString();
+  }
+  Shape shape;
+  for (int axis = 0; axis < times.rank(); ++axis) {
+    const auto extent = CheckedMul(x.shape[axis], times[axis]);
+    if (!extent || times[axis] < 0) {
+      return times.ToString() + " times " + x.shape.ToString();
+    }
+    shape.Append(*extent);
+  }
+  outputs.push_back({shape, ContiguousStrides(shape), x.dtype, -1});
+  return "";
+}
+
 // The indices take the place of as many axes, from the attribute's on.
 std::string InferIndex(const OperationArguments& args, Outputs& outputs) {
   const Value& x = args.input(0);
@@ -242,6 +261,10 @@ constexpr OperationRow kFlip = {.name = "aten.flip.default",
                                 .doc = "A copy, an axis in the reverse order.",
                                 .infer = InferCopy,
                                 .gradient = GradientOfFlip};
+constexpr OperationRow kRepeat = {.name = "aten.repeat.default",
+                                  .doc = "x several times along its axes.",
+                                  .infer = InferRepeat,
+                                  .gradient = GradientOfRepeat};
 constexpr OperationRow kScatterAdd = {
     .name = "aten.scatter_add.default",
     .doc = "A copy of x with values added along an axis by an index.",
@@ -269,7 +292,8 @@ constexpr std::array kRows = {&kStack,
                               &kScatterAdd,
                               &kIndexPut,
                               &kEmbeddingBackward,
-                              &kIndexSelect};
+                              &kIndexSelect,
+                              &kRepeat};
 
 }  // namespace
 
@@ -283,6 +307,10 @@ Tensor EmbeddingOp(Tensor weight, Tensor indices) {
 Tensor Gather(Tensor x, int axis, Tensor index) {
   return x.builder().Emit(kGather, {std::move(x), std::move(index)},
                           {int64_t{axis}});
+}
+
+Tensor Repeat(Tensor x, const Shape& times) {
+  return x.builder().Emit(kRepeat, {std::move(x)}, {times});
 }
 
 Tensor Scatter(Tensor x, int axis, Tensor index, Tensor source) {

@@ -32,6 +32,8 @@ Tensor Stack(std::span<const Tensor> parts, int axis);
 Tensor ConstantPad(Tensor x, int64_t before, int64_t after, double value);
 // `pads` holds such pairs, the last axis first; negative ones cut.
 Tensor ConstantPad(Tensor x, const Shape& pads, double value);
+// As many times along each axis.
+Tensor Repeat(Tensor x, const Shape& times);
 Tensor Flip(Tensor x, int axis);  // a copy in the reverse order
 // A copy of `target` with `values` added along `axis` at `index`.
 Tensor ScatterAdd(Tensor target, int axis, Tensor index, Tensor values);

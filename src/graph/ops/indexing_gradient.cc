@@ -5,6 +5,7 @@
 
 #include "graph/ops/creation.h"
 #include "graph/ops/indexing.h"
+#include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
 
 namespace foretell {
@@ -60,6 +61,27 @@ void GradientOfPad(Gradient& g) {
 
 void GradientOfFlip(Gradient& g) {
   g.Give(0, Flip(g.grad(), static_cast<int>(g.Sizes(0)[0])));
+}
+
+// Axes that were repeated are seen as two, and summed over the first.
+void GradientOfRepeat(Gradient& g) {
+  const Shape shape = g.InputFacts(0).shape;
+  const Shape times = g.Sizes(0);
+  Shape split;
+  Shape repeated;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (times[axis] != 1) {
+      repeated.Append(split.rank());
+      split.Append(times[axis]);
+    }
+    split.Append(shape[axis]);
+  }
+  if (repeated.rank() == 0) {
+    g.Give(0, g.grad());
+    return;
+  }
+  const Tensor parts = Reshape(g.grad(), split);
+  g.Give(0, SumAxes(parts, repeated, false));
 }
 
 }  // namespace foretell

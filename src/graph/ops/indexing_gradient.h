@@ -1,7 +1,7 @@
 // The backward of operations that gather, join and pad by position.
 //
 // Source of the rules: torch 2.15, torch/csrc/autograd/FunctionsManual.cpp
-// (index_backward, gather_backward, cat_tensors_backward,
+// (index_backward, gather_backward, repeat_backward, cat_tensors_backward,
 // constant_pad_nd_backward), aten/src/ATen/native/Embedding.cpp. Where a
 // tensor subclass takes part, as in the recordings, gradients are scattered
 // out of place; a plain tensor's are in place.
@@ -19,6 +19,7 @@ void GradientOfCat(Gradient& g);
 void GradientOfStack(Gradient& g);
 void GradientOfPad(Gradient& g);
 void GradientOfFlip(Gradient& g);
+void GradientOfRepeat(Gradient& g);
 
 }  // namespace foretell
 

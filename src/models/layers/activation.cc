@@ -141,6 +141,10 @@ ActivationModule::ActivationModule(const Module& at, Activation which)
 
 Tensor ActivationModule::Forward(const Tensor& x) const {
   const Scope scope = module.Enter();
+  return weight ? Prelu(x, module.builder().Read(*weight)) : Activate(kind, x);
+}
+
+Tensor Activate(Activation kind, const Tensor& x) {
   switch (kind) {
     case Activation::kSilu:
       return Silu(x);
@@ -169,7 +173,8 @@ Tensor ActivationModule::Forward(const Tensor& x) const {
     case Activation::kMish:
       return Mish(x);
     case Activation::kPrelu:
-      return Prelu(x, module.builder().Read(*weight));
+      x.builder().Fail("prelu needs a parameter of its own");
+      return x;
     case Activation::kRelu:
       return Relu(x);
     case Activation::kReluSquared:

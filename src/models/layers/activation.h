@@ -44,6 +44,10 @@ std::optional<Activation> ParseActivation(std::string_view name);
 Activation ActivationNamed(const ConfigView& config, std::string_view key,
                            std::string_view name);
 
+// One that no module of the model holds; the graph fails where it would need a
+// parameter.
+Tensor Activate(Activation kind, const Tensor& x);
+
 // An activation as a module of its own ("act_fn"), where its operations run.
 struct ActivationModule {
   ActivationModule(const Module& at, Activation which);

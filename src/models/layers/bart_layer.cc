@@ -105,6 +105,7 @@ BartEncoderLayer::BartEncoderLayer(const Module& at,
 
 Tensor BartEncoderLayer::Forward(Tensor hidden,
                                  std::string_view attention) const {
+  const CheckpointScope checkpoint(module.builder(), {hidden});
   const Scope scope = module.Enter();
   Tensor residual = hidden;
   hidden = self_attn.Forward(hidden, hidden, Tensor(), attention);
@@ -132,6 +133,7 @@ BartDecoderLayer::BartDecoderLayer(const Module& at,
 Tensor BartDecoderLayer::Forward(Tensor hidden, const Tensor& mask,
                                  const Tensor& encoded,
                                  std::string_view attention) const {
+  const CheckpointScope checkpoint(module.builder(), {hidden, mask, encoded});
   const Scope scope = module.Enter();
   Tensor residual = hidden;
   hidden = self_attn.Forward(hidden, hidden, mask, attention);

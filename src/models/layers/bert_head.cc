@@ -2,12 +2,12 @@
 
 namespace foretell {
 
-BertTransform::BertTransform(const Module& at, const BertLayerConfig& config)
+BertTransform::BertTransform(const Module& at, const BertLayerConfig& config,
+                             int64_t width)
     : module(at),
-      dense(at.Child("dense", RegionKind::kHead), config.hidden, config.hidden,
-            true),
+      dense(at.Child("dense", RegionKind::kHead), config.hidden, width, true),
       transform_act_fn(at.Child("transform_act_fn"), config.activation),
-      norm(at.Child("LayerNorm", RegionKind::kNorm), config.hidden,
+      norm(at.Child("LayerNorm", RegionKind::kNorm), width,
            config.norm_epsilon) {}
 
 Tensor BertTransform::Forward(Tensor hidden) const {
@@ -19,12 +19,11 @@ Tensor BertTransform::Forward(Tensor hidden) const {
 
 BertVocabularyHead::BertVocabularyHead(const Module& at,
                                        const BertLayerConfig& config,
-                                       int64_t vocabulary)
+                                       int64_t vocabulary, int64_t width)
     : module(at),
       bias(at.Parameter("bias", {vocabulary})),
-      transform(at.Child("transform", RegionKind::kHead), config),
-      decoder(at.Child("decoder", RegionKind::kHead), config.hidden, vocabulary,
-              true) {
+      transform(at.Child("transform", RegionKind::kHead), config, width),
+      decoder(at.Child("decoder", RegionKind::kHead), width, vocabulary, true) {
   decoder.module.MarkOutputEmbeddings();
 }
 

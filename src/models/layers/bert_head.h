@@ -12,8 +12,9 @@
 
 namespace foretell {
 
+// To `width`, which is the layers' own but in DeBERTa.
 struct BertTransform {
-  BertTransform(const Module& at, const BertLayerConfig& config);
+  BertTransform(const Module& at, const BertLayerConfig& config, int64_t width);
   Tensor Forward(Tensor hidden) const;
 
   Module module;
@@ -24,7 +25,7 @@ struct BertTransform {
 
 struct BertVocabularyHead {
   BertVocabularyHead(const Module& at, const BertLayerConfig& config,
-                     int64_t vocabulary);
+                     int64_t vocabulary, int64_t width);
   // To the table of word embeddings; the bias to the head's own.
   void Tie(ParameterId embeddings) const;
   // [b, s, width] -> [b, s, vocabulary]

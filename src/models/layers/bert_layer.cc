@@ -8,7 +8,6 @@
 #include "graph/ops/indexing.h"
 #include "graph/ops/views.h"
 #include "models/layers/causal_mask.h"
-#include "models/layers/dynamic_cache.h"
 #include "models/layers/functional.h"
 #include "models/layers/plain_attention.h"
 
@@ -69,16 +68,16 @@ BertSelfAttention::BertSelfAttention(const Module& at,
             config.heads * config.head_dim, true) {}
 
 Tensor BertSelfAttention::Forward(const Tensor& hidden, const Tensor& mask,
-                                  std::string_view attention) const {
+                                  std::string_view attention,
+                                  CachedLayer* cached) const {
   const Scope scope = module.Enter();
   const Tensor q = SplitHeads(query.Forward(hidden), config.head_dim);
   Tensor k = SplitHeads(key.Forward(hidden), config.head_dim);
   Tensor v = SplitHeads(value.Forward(hidden), config.head_dim);
-  CachedLayer cached;
-  if (config.fills_cache) {
-    cached = UpdateEmptyCache(k, v);
-    k = cached.keys;
-    v = cached.values;
+  if (cached != nullptr) {
+    *cached = UpdateEmptyCache(k, v);
+    k = cached->keys;
+    v = cached->values;
   }
   PlainAttentionCall call;
   call.mask = mask;
@@ -111,9 +110,10 @@ BertAttention::BertAttention(const Module& at, const BertLayerConfig& config)
       output(at.Child("output"), config, config.hidden) {}
 
 Tensor BertAttention::Forward(const Tensor& hidden, const Tensor& mask,
-                              std::string_view attention) const {
+                              std::string_view attention,
+                              CachedLayer* cached) const {
   const Scope scope = module.Enter();
-  const Tensor attended = self.Forward(hidden, mask, attention);
+  const Tensor attended = self.Forward(hidden, mask, attention, cached);
   return output.Forward(attended, hidden);
 }
 
@@ -150,10 +150,12 @@ Tensor BertLayer::FeedForward(const Tensor& attended) const {
 }
 
 Tensor BertLayer::Forward(const Tensor& hidden, const Tensor& mask,
-                          std::string_view attention_kind) const {
+                          std::string_view attention_kind,
+                          CachedLayer* cached) const {
   const CheckpointScope checkpoint(module.builder(), {hidden, mask});
   const Scope scope = module.Enter();
-  const Tensor attended = attention.Forward(hidden, mask, attention_kind);
+  const Tensor attended =
+      attention.Forward(hidden, mask, attention_kind, cached);
   if (chunk <= 0) return FeedForward(attended);
   if (attended.size(1) % chunk != 0) {
     module.builder().Fail("chunk_size_feed_forward does not divide the length");
@@ -168,23 +170,29 @@ Tensor BertLayer::Forward(const Tensor& hidden, const Tensor& mask,
 
 BertEncoder::BertEncoder(const Module& at, const BertLayerConfig& config,
                          int64_t layers)
-    : module(at), is_decoder(config.is_decoder) {
+    : module(at),
+      is_decoder(config.is_decoder),
+      fills_cache(config.fills_cache) {
   const Module list = module.Child("layer");
   for (int64_t index = 0; index < layers; ++index) {
     layer.emplace_back(list.Child(index, RegionKind::kBlock), config);
   }
 }
 
-Tensor BertEncoder::Forward(const Tensor& embedded,
-                            std::string_view attention) const {
+BertResults BertEncoder::Forward(const Tensor& embedded,
+                                 std::string_view attention) const {
   Tensor mask;
   if (is_decoder) mask = CausalMask(embedded, Tensor(), attention, 0);
   const Scope scope = module.Enter();
-  Tensor hidden = embedded;
+  // A block that is computed again is given no cache.
+  const bool caches = fills_cache && !module.builder().execution().checkpoint;
+  BertResults out;
+  out.hidden = embedded;
   for (const BertLayer& one : layer) {
-    hidden = one.Forward(hidden, mask, attention);
+    CachedLayer* const cached = caches ? &out.cache.emplace_back() : nullptr;
+    out.hidden = one.Forward(out.hidden, mask, attention, cached);
   }
-  return hidden;
+  return out;
 }
 
 BertPooler::BertPooler(const Module& at, int64_t hidden)

@@ -13,6 +13,7 @@
 
 #include "models/layers/activation.h"
 #include "models/layers/dropout.h"
+#include "models/layers/dynamic_cache.h"
 #include "models/layers/linear.h"
 #include "models/layers/norm.h"
 
@@ -56,8 +57,9 @@ struct BertEmbeddings {
 // query, key and value.
 struct BertSelfAttention {
   BertSelfAttention(const Module& at, const BertLayerConfig& config);
+  // `cached` takes keys and values; null where there is no cache.
   Tensor Forward(const Tensor& hidden, const Tensor& mask,
-                 std::string_view attention) const;
+                 std::string_view attention, CachedLayer* cached) const;
 
   Module module;
   BertLayerConfig config;
@@ -80,7 +82,7 @@ struct BertOutput {
 struct BertAttention {
   BertAttention(const Module& at, const BertLayerConfig& config);
   Tensor Forward(const Tensor& hidden, const Tensor& mask,
-                 std::string_view attention) const;
+                 std::string_view attention, CachedLayer* cached) const;
 
   Module module;
   BertSelfAttention self;
@@ -101,7 +103,7 @@ struct BertIntermediate {
 struct BertLayer {
   BertLayer(const Module& at, const BertLayerConfig& config);
   Tensor Forward(const Tensor& hidden, const Tensor& mask,
-                 std::string_view attention) const;
+                 std::string_view attention, CachedLayer* cached) const;
 
   Module module;
   int64_t chunk;
@@ -114,13 +116,21 @@ struct BertLayer {
   Tensor FeedForward(const Tensor& attended) const;
 };
 
+// What the base model gives, and its caller's name holds to the end.
+struct BertResults {
+  Tensor hidden;
+  Tensor pooled;  // empty where there is no pooler
+  std::vector<CachedLayer> cache;
+};
+
 struct BertEncoder {
   BertEncoder(const Module& at, const BertLayerConfig& config, int64_t layers);
   // The mask is made here where the layers are a decoder's.
-  Tensor Forward(const Tensor& embedded, std::string_view attention) const;
+  BertResults Forward(const Tensor& embedded, std::string_view attention) const;
 
   Module module;
   bool is_decoder;
+  bool fills_cache;
   std::vector<BertLayer> layer;
 };
 
