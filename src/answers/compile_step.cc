@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "graph/autocast.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/reduction.h"
 #include "passes/adapters.h"
@@ -67,7 +68,6 @@ class Compiler {
     Execution execution;
     execution.training = step_->mode == StepMode::kTrain;
     execution.gradients = execution.training;
-    execution.autocast = step_->autocast;
     execution.checkpoint = step_->checkpoint;
     execution.capability = step_->capability;
     execution.inputs_take_gradient = step_->checkpoint && step_->lora;
@@ -123,7 +123,10 @@ class Compiler {
     inputs.prefill = step_->mode == StepMode::kPrefill;
     inputs.experts = step_->experts;
     inputs.returned = &returned;
-    Tensor loss = built.model->Forward(inputs);
+    Tensor loss = [&] {
+      const AutocastScope scope(builder_, step_->autocast);
+      return built.model->Forward(inputs);
+    }();
     if (step_->mode != StepMode::kTrain || loss.empty()) return loss;
     if (loss.shape().rank() == 0) return loss;
     // A class without a loss: the sum of its first output.

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/checked.h"
+#include "graph/autocast.h"
 #include "graph/ops/views.h"
 #include "graph/strides.h"
 #include "graph/tape.h"
@@ -323,6 +324,11 @@ void Builder::SaveOutputs(const OperationRow& row, OperationId operation,
 std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
                                       std::span<const Tensor> inputs,
                                       std::span<const Attribute> attributes) {
+  if (row.autocast != AutocastPolicy::kNone && execution_.autocast) {
+    std::vector<Tensor> cast(inputs.begin(), inputs.end());
+    const AutocastCall call(*this, row.autocast, cast);
+    return EmitMany(row, cast, attributes);
+  }
   std::vector<const Value*> values;
   values.reserve(inputs.size());
   for (const Tensor& input : inputs) values.push_back(&ValueOf(input.id()));

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -165,6 +166,8 @@ class Builder {
 
   // What autograd has recorded; passes/backward reads it.
   Tape& tape() { return *tape_; }
+  // What torch.autocast has cast once for all (graph/autocast.h).
+  std::map<ValueId, Tensor>& autocast_casts() { return autocast_casts_; }
   // How many names and records hold a value.
   int32_t HoldsOf(ValueId id) const { return holds_[id.index]; }
 
@@ -197,6 +200,7 @@ class Builder {
   ValueId poison_;  // stands for values that cannot exist
   Execution execution_;
   std::unique_ptr<Tape> tape_;
+  std::map<ValueId, Tensor> autocast_casts_;
   bool is_ending_ = false;
 };
 

@@ -83,6 +83,10 @@ using EmitGradient = void (*)(Gradient& gradient);
 // Whether the result of an operation has a gradient.
 enum class Differentiable : uint8_t { kYes, kNo };
 
+// What torch.autocast does to the inputs of an operation that is called by
+// itself (graph/autocast.h).
+enum class AutocastPolicy : uint8_t { kNone, kLower, kFloat32 };
+
 struct OperationRow {
   std::string_view name;  // PyTorch's: "aten.mm.default"
   std::string_view doc;   // one sentence, shapes included
@@ -93,6 +97,7 @@ struct OperationRow {
   Differentiable differentiable = Differentiable::kYes;
   // Outputs from this one on have no gradient; -1: all have.
   int differentiable_outputs = -1;
+  AutocastPolicy autocast = AutocastPolicy::kNone;
 };
 
 // The whole table, by name.

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "graph/ops/matmul.h"
 #include "graph/ops/reduction.h"
 #include "graph/ops/sorting.h"
 #include "graph/ops/views.h"
@@ -17,6 +16,7 @@
 #include "models/layers/check_fields.h"
 #include "models/layers/decoder.h"
 #include "models/layers/experts.h"
+#include "models/layers/functional.h"
 #include "models/layers/read_decoder.h"
 #include "models/layers/read_experts.h"
 
@@ -39,11 +39,7 @@ struct BiasedRouter {
     const Scope scope = module.Enter();
     Builder& builder = module.builder();
     Routing out;
-    const auto score = [&] {
-      const Tensor transposed = T(builder.Read(weight));
-      return Addmm(builder.Read(bias), rows, transposed);
-    };
-    out.logits = score();
+    out.logits = ApplyLinear(rows, builder.Read(weight), builder.Read(bias));
     auto [best, experts] = TopK(out.logits, config.per_token);
     out.weights = SoftmaxOp(best, 1);
     out.experts = std::move(experts);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/check.h"
 #include "graph/ops/elementwise.h"
@@ -70,8 +71,9 @@ class T5 : public Model {
     const Tensor& labels = inputs.labels;
     switch (head_) {
       case T5Head::kLm: {
-        const Tensor hidden = RunBoth(inputs, labels, true);
-        const Tensor logits = RunLmHead(hidden);
+        Tensor hidden = RunBoth(inputs, labels, true);
+        hidden = ScaledForHead(std::move(hidden));
+        const Tensor logits = out_->Forward(hidden);
         inputs.Return(logits);
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
@@ -153,12 +155,10 @@ class T5 : public Model {
     return ShiftRight(ids, config_.start, config_.padding);
   }
 
-  Tensor RunLmHead(Tensor hidden) const {
-    if (config_.scale_outputs) {
-      hidden = MulScalar(
-          hidden, 1 / std::sqrt(static_cast<double>(config_.layer.width)));
-    }
-    return out_->Forward(hidden);
+  Tensor ScaledForHead(Tensor hidden) const {
+    if (!config_.scale_outputs) return hidden;
+    return MulScalar(std::move(hidden),
+                     1 / std::sqrt(static_cast<double>(config_.layer.width)));
   }
 
   T5Config config_;

@@ -75,6 +75,7 @@ class Engine {
     const Execution execution = builder_->execution();
     Execution silent = execution;
     silent.gradients = false;
+    silent.autocast.reset();
     builder_->set_execution(silent);
     // Python holds the first gradient until the call returns.
     const Tensor first = OnesLike(loss);

@@ -77,7 +77,8 @@ constexpr OperationRow kSoftplus = {.name = "aten.softplus.default",
                                     .doc = "log(1 + exp(x)).",
                                     .infer = InferLike,
                                     .saves = kSavesInput,
-                                    .gradient = GradientOfSoftplus};
+                                    .gradient = GradientOfSoftplus,
+                                    .autocast = AutocastPolicy::kFloat32};
 constexpr OperationRow kTanh = {.name = "aten.tanh.default",
                                 .doc = "tanh(x).",
                                 .infer = InferLike,

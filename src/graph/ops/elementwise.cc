@@ -117,12 +117,14 @@ constexpr OperationRow kPow = {.name = "aten.pow.Tensor_Scalar",
                                .doc = "x to the power of a number.",
                                .infer = InferUnary,
                                .saves = kSavesInput,
-                               .gradient = GradientOfPow};
+                               .gradient = GradientOfPow,
+                               .autocast = AutocastPolicy::kFloat32};
 constexpr OperationRow kRsqrt = {.name = "aten.rsqrt.default",
                                  .doc = "1 / sqrt(x).",
                                  .infer = InferUnary,
                                  .saves = kSavesResult,
-                                 .gradient = GradientOfRsqrt};
+                                 .gradient = GradientOfRsqrt,
+                                 .autocast = AutocastPolicy::kFloat32};
 constexpr OperationRow kCos = {.name = "aten.cos.default",
                                .doc = "cos(x).",
                                .infer = InferUnary,
@@ -167,7 +169,8 @@ constexpr OperationRow kExp = {.name = "aten.exp.default",
                                .doc = "e to the power of x.",
                                .infer = InferUnary,
                                .saves = kSavesResult,
-                               .gradient = GradientOfExp};
+                               .gradient = GradientOfExp,
+                               .autocast = AutocastPolicy::kFloat32};
 constexpr OperationRow kEqTensor = {.name = "aten.eq.Tensor",
                                     .doc = "Whether x equals y.",
                                     .infer = InferCompare,
@@ -202,7 +205,8 @@ constexpr OperationRow kLog = {.name = "aten.log.default",
                                .doc = "The natural logarithm.",
                                .infer = InferUnary,
                                .saves = kSavesInput,
-                               .gradient = GradientOfLog};
+                               .gradient = GradientOfLog,
+                               .autocast = AutocastPolicy::kFloat32};
 constexpr OperationRow kMinimum = {.name = "aten.minimum.default",
                                    .doc = "The smaller of x and y.",
                                    .infer = InferBinary,

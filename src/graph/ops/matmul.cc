@@ -144,21 +144,24 @@ constexpr OperationRow kMm = {.name = "aten.mm.default",
                               .infer = InferMm,
                               .flops = FlopsOfMm,
                               .saves = kSavesFactors,
-                              .gradient = GradientOfMm};
+                              .gradient = GradientOfMm,
+                              .autocast = AutocastPolicy::kLower};
 constexpr OperationRow kAddmm = {
     .name = "aten.addmm.default",
     .doc = "A bias plus [m, k] x [k, n] -> [m, n].",
     .infer = InferAddmm,
     .flops = FlopsOfAddmm,
     .saves = kSavesLaterFactors,
-    .gradient = GradientOfAddmm};
+    .gradient = GradientOfAddmm,
+    .autocast = AutocastPolicy::kLower};
 constexpr OperationRow kBaddbmm = {
     .name = "aten.baddbmm.default",
     .doc = "A tensor plus [b, m, k] x [b, k, n] -> [b, m, n].",
     .infer = InferBaddbmm,
     .flops = FlopsOfAddmm,
     .saves = kSavesLaterFactors,
-    .gradient = GradientOfBaddbmm};
+    .gradient = GradientOfBaddbmm,
+    .autocast = AutocastPolicy::kLower};
 constexpr OperationRow kGroupedMm = {
     .name = "aten._grouped_mm.default",
     .doc = "Groups of rows [m, k], each times its own of [g, k, n] -> [m, n].",
@@ -171,7 +174,8 @@ constexpr OperationRow kBmm = {.name = "aten.bmm.default",
                                .infer = InferBmm,
                                .flops = FlopsOfMm,
                                .saves = kSavesFactors,
-                               .gradient = GradientOfBmm};
+                               .gradient = GradientOfBmm,
+                               .autocast = AutocastPolicy::kLower};
 
 constexpr std::array kRows = {&kMm, &kAddmm, &kBmm, &kBaddbmm, &kGroupedMm};
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "graph/autocast.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/reduction_gradient.h"
 #include "graph/strides.h"
@@ -38,7 +39,7 @@ std::string InferMean(const OperationArguments& args, Outputs& outputs) {
       shape.Append(1);
     }
   }
-  outputs.push_back({shape, ContiguousStrides(shape), x.dtype, -1});
+  outputs.push_back({shape, ContiguousStrides(shape), args.Type(2), -1});
   return "";
 }
 
@@ -74,16 +75,13 @@ std::string InferAll(const OperationArguments&, Outputs& outputs) {
   return "";
 }
 
-std::string InferAllOf(const OperationArguments& args, Outputs& outputs) {
-  outputs.push_back({{}, {}, args.input(0).dtype, -1});
+std::string InferSumAll(const OperationArguments& args, Outputs& outputs) {
+  outputs.push_back({{}, {}, args.Type(0), -1});
   return "";
 }
 
-// Whole numbers and bool are counted in int64.
-std::string InferSumAll(const OperationArguments& args, Outputs& outputs) {
-  const DType dtype = args.input(0).dtype;
-  const DType out = Describe(dtype).is_floating ? dtype : DType::kInt64;
-  outputs.push_back({{}, {}, out, -1});
+std::string InferMax(const OperationArguments& args, Outputs& outputs) {
+  outputs.push_back({{}, {}, args.input(0).dtype, -1});
   return "";
 }
 
@@ -125,7 +123,7 @@ constexpr OperationRow kSumAll = {.name = "aten.sum.default",
                                   .gradient = GradientOfSumAll};
 constexpr OperationRow kMax = {.name = "aten.max.default",
                                .doc = "The largest of all elements: [].",
-                               .infer = InferAllOf,
+                               .infer = InferMax,
                                .saves = kSavesMax};
 constexpr OperationRow kSum = {
     .name = "aten.sum.dim_IntList",
@@ -191,16 +189,24 @@ constexpr std::array kRows = {&kMean,
                               &kSoftmaxBackward,
                               &kLogSoftmaxBackward};
 
+// Where no dtype is asked for: whole numbers and bool give int64.
+DType SumType(const Tensor& x) {
+  if (!Describe(x.dtype()).is_floating) return DType::kInt64;
+  return AutocastResult(x).value_or(x.dtype());
+}
+
 }  // namespace
 
 std::span<const OperationRow* const> ReductionOperations() { return kRows; }
 
 Tensor MeanLast(Tensor x) {
-  return x.builder().Emit(kMean, {std::move(x)}, {Shape{-1}, true});
+  const DType dtype = x.dtype();
+  return x.builder().Emit(kMean, {std::move(x)}, {Shape{-1}, true, dtype});
 }
 
 Tensor MeanOver(Tensor x, int axis) {
-  return x.builder().Emit(kMean, {std::move(x)}, {Shape{axis}, false});
+  const DType dtype = x.dtype();
+  return x.builder().Emit(kMean, {std::move(x)}, {Shape{axis}, false, dtype});
 }
 
 Tensor Argmax(Tensor x, int axis) {
@@ -210,14 +216,14 @@ Tensor Argmax(Tensor x, int axis) {
 Tensor Any(Tensor x) { return x.builder().Emit(kAny, {std::move(x)}); }
 
 Tensor SoftmaxOp(Tensor x, int axis) {
+  if (AutocastResult(x)) return SoftmaxInFloat(std::move(x), axis);
   return x.builder().Emit(kSoftmax, {std::move(x)}, {int64_t{axis}, false});
 }
 
 Tensor SoftmaxInFloat(Tensor x, int axis) {
-  if (x.dtype() == DType::kFloat16) {
-    return x.builder().Emit(kSoftmax, {std::move(x)}, {int64_t{axis}, true});
-  }
-  return SoftmaxOp(To(std::move(x), DType::kFloat32), axis);
+  const bool is_read = x.dtype() == DType::kFloat16;
+  if (!is_read) x = To(std::move(x), DType::kFloat32);
+  return x.builder().Emit(kSoftmax, {std::move(x)}, {int64_t{axis}, is_read});
 }
 
 Tensor SafeSoftmax(Tensor x, int axis) {
@@ -241,21 +247,25 @@ Tensor LogSoftmaxBackward(Tensor grad, Tensor output, int axis, DType dtype) {
 }
 
 Tensor Cumsum(Tensor x, int axis, std::optional<DType> dtype) {
-  const DType own = Describe(x.dtype()).is_floating ? x.dtype() : DType::kInt64;
+  const DType own = SumType(x);
   return x.builder().Emit(kCumsum, {std::move(x)},
                           {int64_t{axis}, dtype.value_or(own)});
 }
 
-Tensor SumAll(Tensor x) { return x.builder().Emit(kSumAll, {std::move(x)}); }
+Tensor SumAll(Tensor x) {
+  const DType dtype = SumType(x);
+  return x.builder().Emit(kSumAll, {std::move(x)}, {dtype});
+}
 
 Tensor Max(Tensor x) { return x.builder().Emit(kMax, {std::move(x)}); }
 
 Tensor SumOver(Tensor x, int axis, bool keep) {
-  return x.builder().Emit(kSum, {std::move(x)}, {Shape{axis}, keep});
+  return SumAxes(std::move(x), {axis}, keep);
 }
 
 Tensor SumAxes(Tensor x, const Shape& axes, bool keep) {
-  return x.builder().Emit(kSum, {std::move(x)}, {axes, keep});
+  const DType dtype = SumType(x);
+  return x.builder().Emit(kSum, {std::move(x)}, {axes, keep, dtype});
 }
 
 Tensor All(Tensor x) { return x.builder().Emit(kAll, {std::move(x)}); }

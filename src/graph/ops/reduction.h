@@ -25,6 +25,7 @@ Tensor SoftmaxOp(Tensor x, int axis);
 Tensor SoftmaxInFloat(Tensor x, int axis);
 // Rows of minus infinity give zeros.
 Tensor SafeSoftmax(Tensor x, int axis);
+// As cross_entropy calls it: autocast leaves it in the dtype of `x`.
 Tensor LogSoftmaxOp(Tensor x, int axis);
 // What their backward gives, in the dtype of their input.
 Tensor SoftmaxBackward(Tensor grad, Tensor output, int axis, DType dtype);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/nearest.h"
+#include "graph/autocast.h"
 #include "graph/ops/activations.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/views.h"
@@ -103,7 +104,8 @@ Tensor QuickGelu(const Tensor& x) {
   return Mul(x, gate);
 }
 
-Tensor Prelu(const Tensor& x, const Tensor& weight) {
+Tensor Prelu(Tensor x, Tensor weight) {
+  const AutocastCall call(x.builder(), AutocastPolicy::kLower, {&x, &weight});
   Shape ones;
   for (int axis = 0; axis < x.shape().rank(); ++axis) ones.Append(1);
   return PreluKernel(x, View(weight, ones));

@@ -14,6 +14,7 @@
 #include "graph/ops/sorting.h"
 #include "graph/ops/views.h"
 #include "models/layers/experts.h"
+#include "models/layers/functional.h"
 
 namespace foretell {
 namespace {
@@ -66,7 +67,7 @@ Tensor FusedExperts::RunLoop(const Tensor& hidden,
                             const std::optional<ParameterId>& bias,
                             int64_t expert) {
     const Tensor slice = SliceOf(builder.Read(factors), index, expert);
-    if (!bias) return Mm(x, T(slice));
+    if (!bias) return ApplyLinear(x, slice, Tensor());
     const Tensor product = Mm(x, slice);
     return Add(product, SliceOf(builder.Read(*bias), index, expert));
   };

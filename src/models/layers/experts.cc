@@ -13,6 +13,7 @@
 #include "graph/ops/reduction.h"
 #include "graph/ops/sorting.h"
 #include "graph/ops/views.h"
+#include "models/layers/functional.h"
 
 namespace foretell {
 
@@ -25,9 +26,8 @@ Routing TopKRouter::Forward(const Tensor& hidden) const {
   const Scope scope = module.Enter();
   Builder& builder = module.builder();
   const Tensor rows = View(hidden, {-1, config.hidden});
-  const Tensor transposed = T(builder.Read(weight));
   Routing out;
-  out.logits = Mm(rows, transposed);
+  out.logits = ApplyLinear(rows, builder.Read(weight), Tensor());
   const Tensor probabilities =
       config.softmax_casts ? SoftmaxInFloat(out.logits, -1)
                            : SoftmaxOp(To(out.logits, DType::kFloat32), -1);

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "graph/autocast.h"
 #include "graph/ops/activations.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/indexing.h"
@@ -15,7 +16,40 @@ Tensor Contiguous(const Tensor& x) {
   return IsContiguous(x.builder().ValueOf(x.id())) ? x : CloneContiguous(x);
 }
 
-Tensor Matmul(const Tensor& a, const Tensor& b) {
+Tensor ApplyLinear(const Tensor& given, const Tensor& weight,
+                   const Tensor& bias) {
+  Tensor x = given;
+  Tensor factor = weight;
+  Tensor offset = bias;
+  const AutocastCall call(x.builder(), AutocastPolicy::kLower,
+                          {&x, &factor, &offset});
+  Shape out = x.shape();
+  if (out.rank() == 0) return x;  // the graph has failed already
+  out.Set(-1, factor.size(0));
+  if (out.rank() == 2) {
+    const Tensor transposed = T(factor);
+    return offset.empty() ? Mm(x, transposed) : Addmm(offset, x, transposed);
+  }
+  if (!offset.empty() && IsContiguous(x.builder().ValueOf(x.id()))) {
+    // With a bias the rows are folded before the weight is transposed.
+    const Tensor rows = View(x, {-1, x.size(-1)});
+    const Tensor transposed = T(factor);
+    return UnsafeView(Addmm(offset, rows, transposed), out);
+  }
+  const Tensor transposed = T(factor);
+  // A copy of the rows lives until their product is seen in its own extents.
+  const auto multiply = [&] {
+    const Tensor rows = Reshape(x, {-1, x.size(-1)});
+    return UnsafeView(Mm(rows, transposed), out);
+  };
+  const Tensor product = multiply();
+  return offset.empty() ? product : Add(product, offset);
+}
+
+Tensor Matmul(const Tensor& given_left, const Tensor& given_right) {
+  Tensor a = given_left;
+  Tensor b = given_right;
+  const AutocastCall call(a.builder(), AutocastPolicy::kLower, {&a, &b});
   const int rank = a.shape().rank();
   if (rank < 3 || b.shape().rank() != rank) {
     a.builder().Fail("matmul of " + a.shape().ToString() + " and " +
@@ -34,8 +68,11 @@ Tensor Matmul(const Tensor& a, const Tensor& b) {
 // A factor that is trained is not expanded, for the sake of its gradient: the
 // batch is folded into the rows of the transposed product instead (should_fold,
 // which transposes for a look of its own).
-Tensor MatrixTimesBatch(const Tensor& matrix, const Tensor& batch) {
-  Builder& builder = matrix.builder();
+Tensor MatrixTimesBatch(const Tensor& given, const Tensor& given_batch) {
+  Builder& builder = given.builder();
+  Tensor matrix = given;
+  Tensor batch = given_batch;
+  const AutocastCall call(builder, AutocastPolicy::kLower, {&matrix, &batch});
   if (matrix.shape().rank() != 2 || batch.shape().rank() != 3) {
     builder.Fail("matmul of " + matrix.shape().ToString() + " and " +
                  batch.shape().ToString());

@@ -2,7 +2,7 @@
 // is several operations.
 //
 // Source: torch 2.15, aten/src/ATen/native/LinearAlgebra.cpp (matmul),
-// TensorConversions.cpp.
+// Linear.cpp (linear), TensorConversions.cpp.
 #ifndef FORETELL_MODELS_LAYERS_FUNCTIONAL_H_
 #define FORETELL_MODELS_LAYERS_FUNCTIONAL_H_
 
@@ -18,6 +18,8 @@ Tensor Contiguous(const Tensor& x);
 Tensor Matmul(const Tensor& a, const Tensor& b);
 // torch.matmul of a matrix [m, k] and [b, k, n].
 Tensor MatrixTimesBatch(const Tensor& matrix, const Tensor& batch);
+// F.linear: x [..., in], weight [out, in], bias [out] or empty -> [..., out].
+Tensor ApplyLinear(const Tensor& x, const Tensor& weight, const Tensor& bias);
 // torch.cat((x, y), axis)
 Tensor Cat2(const Tensor& x, const Tensor& y, int axis);
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "graph/autocast.h"
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/matmul.h"
@@ -58,6 +59,7 @@ Tensor Gpt2Attention::UpcastAttention(const Tensor& q, const Tensor& k,
   const Tensor columns =
       Reshape(Transpose(k, -1, -2), {-1, config.head_dim, key_length});
   {
+    const AutocastScope exactly(q.builder(), std::nullopt);
     const Tensor exact = To(rows, DType::kFloat32);
     weights = Baddbmm(weights, exact, To(columns, DType::kFloat32));
   }
@@ -88,6 +90,7 @@ Tensor Gpt2Attention::Forward(const Tensor& hidden, const Tensor& mask,
     out = UpcastAttention(q, k, v, mask);
   } else {
     PlainAttentionCall call;
+    call.casts_weights = true;
     call.mask = mask;
     call.dropout = config.attention_dropout;
     call.scale = scale;

@@ -7,7 +7,6 @@
 #include "graph/ops/indexing.h"
 #include "graph/ops/matmul.h"
 #include "graph/ops/views.h"
-#include "graph/strides.h"
 #include "models/layers/dropout.h"
 #include "models/layers/functional.h"
 
@@ -15,29 +14,10 @@ namespace foretell {
 
 namespace {
 
-// F.linear folds the leading axes and decomposes to (add)mm on a matrix:
-// torch 2.15, aten/src/ATen/native/Linear.cpp.
 Tensor Multiply(Builder& builder, const Tensor& x, ParameterId weight,
                 std::optional<ParameterId> bias) {
-  Shape out = x.shape();
-  if (out.rank() == 0) return x;  // the graph has failed already
-  out.Set(-1, builder.Read(weight).size(0));
-  if (out.rank() == 2) {
-    const Tensor transposed = T(builder.Read(weight));
-    return bias ? Addmm(builder.Read(*bias), x, transposed) : Mm(x, transposed);
-  }
-  if (bias && IsContiguous(builder.ValueOf(x.id()))) {
-    // With a bias the rows are folded before the weight is transposed.
-    const Tensor rows = View(x, {-1, x.size(-1)});
-    const Tensor transposed = T(builder.Read(weight));
-    return UnsafeView(Addmm(builder.Read(*bias), rows, transposed), out);
-  }
-  const Tensor transposed = T(builder.Read(weight));
-  const auto multiply = [&] {
-    return Mm(Reshape(x, {-1, x.size(-1)}), transposed);
-  };
-  const Tensor product = UnsafeView(multiply(), out);
-  return bias ? Add(product, builder.Read(*bias)) : product;
+  return ApplyLinear(x, builder.Read(weight),
+                     bias ? builder.Read(*bias) : Tensor());
 }
 
 Tensor MultiplyConv1D(Builder& builder, const Tensor& x, ParameterId weight,

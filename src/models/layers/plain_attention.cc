@@ -19,6 +19,7 @@ Tensor EagerPlainAttention(const Tensor& q, const Tensor& k, const Tensor& v,
   if (!call.position_bias.empty()) weights = Add(weights, call.position_bias);
   if (!call.mask.empty()) weights = Add(weights, call.mask);
   weights = SoftmaxOp(weights, -1);
+  if (call.casts_weights) weights = To(std::move(weights), v.dtype());
   weights = ApplyDropout(weights, call.dropout);
   return Transpose(Matmul(weights, v), 1, 2);
 }
@@ -38,8 +39,8 @@ Tensor PositionBiasMask(const Tensor& q, const Tensor& k,
   };
   const Tensor causal = View(behind(), {1, 1, length, key_length});
   const auto masked = [&] {
-    const Tensor smallest =
-        ScalarTensor(builder, SmallestOf(k.dtype()), k.dtype());
+    const Tensor smallest = ScalarTensor(builder, SmallestOf(k.dtype()),
+                                         call.position_bias.dtype());
     return Where(causal, call.position_bias, smallest);
   };
   return Contiguous(masked());

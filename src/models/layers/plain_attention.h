@@ -21,6 +21,7 @@ struct PlainAttentionCall {
   double dropout = 0;
   double scale = 1;
   bool causal = false;                  // meant where there is no mask
+  bool casts_weights = false;           // eager: to the values' dtype (GPT-2)
   std::string_view attention = "sdpa";  // or "eager"
 };
 

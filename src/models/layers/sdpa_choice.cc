@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/autocast.h"
 #include "graph/ops/attention.h"
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
@@ -165,8 +166,10 @@ SdpaKernelKind ChooseSdpaKernel(const SdpaCall& call) {
   return SdpaKernelKind::kMath;
 }
 
-Tensor SdpaKernel(const Tensor& q, const Tensor& k, const Tensor& v,
-                  Tensor mask, double dropout, bool causal, double scale) {
+Tensor SdpaKernel(Tensor q, Tensor k, Tensor v, Tensor mask, double dropout,
+                  bool causal, double scale) {
+  const AutocastCall autocast(q.builder(), AutocastPolicy::kLower,
+                              {&q, &k, &v, &mask});
   SdpaCall call;
   call.dtype = q.dtype();
   call.capability = q.builder().execution().capability;

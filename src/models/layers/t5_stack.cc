@@ -48,11 +48,13 @@ Tensor T5FeedForward::Forward(Tensor hidden) const {
     const Tensor linear = wi_1->Forward(hidden);
     hidden = Mul(gate, linear);
     hidden = dropout.Forward(hidden);
-    return wo.Forward(hidden);
+  } else {
+    hidden = wi.Forward(hidden);
+    hidden = act.Forward(hidden);
+    hidden = dropout.Forward(hidden);
   }
-  hidden = wi.Forward(hidden);
-  hidden = act.Forward(hidden);
-  hidden = dropout.Forward(hidden);
+  // Also under autocast, which then casts once more.
+  hidden = To(std::move(hidden), module.builder().Read(wo.weight).dtype());
   return wo.Forward(hidden);
 }
 
