@@ -257,6 +257,19 @@ bool Builder::Records(const OperationRow& row,
   });
 }
 
+// Parameters live anyway.
+void Builder::HoldLeaves(OperationId operation,
+                         std::span<const Tensor> inputs) {
+  for (const Tensor& input : inputs) {
+    const Value& value = ValueOf(input.id());
+    if (!value.requires_grad || tape_->MakerOf(input.id()).valid()) continue;
+    if (graph_->storages[value.storage.index].kind ==
+        StorageKind::kActivation) {
+      tape_->HoldLeaf(operation, input);
+    }
+  }
+}
+
 bool Builder::Applies(const Save& save, std::span<const Tensor> inputs) const {
   if (save.input < 0) return false;
   if (save.when == 0) return true;
@@ -372,6 +385,7 @@ std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
   graph_->operations.push_back(operation);
   if (records) {
     tape_->Record(id);
+    HoldLeaves(id, inputs);
     SaveInputs(row, inputs, copies);
   }
   std::vector<Tensor> tensors;

@@ -181,6 +181,7 @@ class Builder {
                        const Shape& strides, DType dtype);
   void KeepNext(const Tensor& tensor, uint32_t operand, Operation& of);
   bool Records(const OperationRow& row, std::span<const Tensor> inputs) const;
+  void HoldLeaves(OperationId operation, std::span<const Tensor> inputs);
   bool Applies(const Save& save, std::span<const Tensor> inputs) const;
   // Copies of the inputs that the operation writes over and yet keeps.
   std::vector<Tensor> CopiesToSave(const OperationRow& row,

@@ -107,6 +107,7 @@ void Tape::Drop(OperationId operation) {
     Entry& entry = entries_[one.index];
     if (!entry.exists || --entry.references > 0) continue;
     entry.exists = false;
+    leaves_.erase(one.index);
     Release(one);
     const std::vector<OperationId> makers = MakersOfInputs(one);
     left.insert(left.end(), makers.begin(), makers.end());

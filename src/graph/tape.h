@@ -10,6 +10,7 @@
 #define FORETELL_GRAPH_TAPE_H_
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -39,6 +40,11 @@ class Tape {
 
   // `operation` has a backward node; its inputs are already in the graph.
   void Record(OperationId operation);
+  // A tensor that was made a leaf, held by the node that accumulates its
+  // gradient for as long as a record leads there.
+  void HoldLeaf(OperationId operation, Tensor leaf) {
+    leaves_.emplace(operation.index, std::move(leaf));
+  }
   bool Has(OperationId operation) const;
   // The operation whose backward node takes the value's gradient; none for
   // parameters and for values that have no gradient.
@@ -81,6 +87,7 @@ class Tape {
   std::vector<Entry> entries_;      // by operation
   std::vector<OperationId> maker_;  // by value
   std::vector<Tensor> kept_;        // by Graph::saved
+  std::multimap<uint32_t, Tensor> leaves_;  // by operation
   std::vector<CheckpointFrame> frames_;
   bool in_frame_ = false;
 };

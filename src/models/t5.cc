@@ -71,15 +71,16 @@ class T5 : public Model {
     const Tensor& labels = inputs.labels;
     switch (head_) {
       case T5Head::kLm: {
-        Tensor hidden = RunBoth(inputs, labels, true);
-        hidden = ScaledForHead(std::move(hidden));
+        const Decoded decoded = RunBoth(inputs, labels, true);
+        const Tensor hidden = Scale(decoded.hidden);
         const Tensor logits = out_->Forward(hidden);
         inputs.Return(logits);
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case T5Head::kNone:
         // The decoder's tokens are an input of their own.
-        return decoder_ ? RunBoth(inputs, labels, false) : RunEncoder(inputs);
+        return decoder_ ? RunBoth(inputs, labels, false).hidden
+                        : RunEncoder(inputs);
       case T5Head::kSequence:
         root_.builder().Fail("which tokens end a sequence depends on the data");
         return inputs.input_ids;
@@ -89,14 +90,21 @@ class T5 : public Model {
         inputs.Return(logits);
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
-      case T5Head::kAnswer:
-        return StartLogits(
-            out_->Forward(RunBoth(inputs, inputs.input_ids, true)));
+      case T5Head::kAnswer: {
+        const Decoded decoded = RunBoth(inputs, inputs.input_ids, true);
+        return StartLogits(out_->Forward(decoded.hidden));
+      }
     }
     return inputs.input_ids;
   }
 
  private:
+  // Names that the class's forward holds to its end.
+  struct Decoded {
+    Tensor ids;
+    Tensor hidden;
+  };
+
   void AddHead() {
     const int64_t width = config_.layer.width;
     switch (head_) {
@@ -137,27 +145,28 @@ class T5 : public Model {
 
   // Encoder and decoder; the decoder reads `targets`, moved on by one where
   // `shift` is set.
-  Tensor RunBoth(const ForwardInputs& inputs, const Tensor& targets,
-                 bool shift) const {
+  Decoded RunBoth(const ForwardInputs& inputs, const Tensor& targets,
+                  bool shift) const {
     if (targets.empty()) {
       root_.builder().Fail("the decoder has no tokens to read");
-      return inputs.input_ids;
+      return {inputs.input_ids, inputs.input_ids};
     }
     Tensor ids = head_ == T5Head::kAnswer ? Shift(targets) : Tensor();
     const Tensor encoded =
         encoder_.Forward(inputs.input_ids, Tensor(), inputs.attention);
     inputs.Return(encoded);
     if (ids.empty()) ids = shift ? Shift(targets) : targets;
-    return decoder_->Forward(ids, encoded, inputs.attention);
+    Tensor hidden = decoder_->Forward(ids, encoded, inputs.attention);
+    return {std::move(ids), std::move(hidden)};
   }
 
   Tensor Shift(const Tensor& ids) const {
     return ShiftRight(ids, config_.start, config_.padding);
   }
 
-  Tensor ScaledForHead(Tensor hidden) const {
+  Tensor Scale(const Tensor& hidden) const {
     if (!config_.scale_outputs) return hidden;
-    return MulScalar(std::move(hidden),
+    return MulScalar(hidden,
                      1 / std::sqrt(static_cast<double>(config_.layer.width)));
   }
 

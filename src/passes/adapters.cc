@@ -47,12 +47,6 @@ class Injection {
   }
 
   std::optional<AdapterRefusal> Choose() {
-    for (const Parameter& parameter : graph_->parameters) {
-      if (parameter.experts == 0) continue;
-      return AdapterRefusal{
-          "adapters on a model of experts are not derived",
-          "leave the adapters out, or take a model without experts"};
-    }
     if (TakesAll()) {
       for (const LinearLayer& layer : graph_->linears) {
         if (layer.region != graph_->output_embeddings) chosen_.push_back(layer);
