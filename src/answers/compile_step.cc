@@ -75,6 +75,10 @@ class Compiler {
     builder_.StartPhase(Phase::kForward);
     std::vector<Tensor> returned;
     Tensor loss = RunForward(returned);
+    for (const Tensor& tensor : returned) {
+      out_->returned.push_back(StorageOf(tensor));
+    }
+    if (!loss.empty()) out_->returned.push_back(StorageOf(loss));
     if (!execution.training || stop == StopAfter::kForward) {
       builder_.Output(loss);
       return;

@@ -1,8 +1,8 @@
-// `foretell graph`: the operations of one forward pass in training, in order.
+// `foretell graph`: the operations of one step, in order, as far as asked.
 //
-// In: a configuration, a batch and a length. Out: the text form, counts and
-// FLOPs, exact. A refusal where the configuration cannot be read or its sizes
-// do not go together. Backward and optimizer are not part of it.
+// In: a configuration, the case and the last phase that is wanted. Out: the
+// text form, counts and FLOPs, exact. A refusal where the configuration cannot
+// be read, its sizes do not go together or a rule blocks the step.
 #ifndef FORETELL_ANSWERS_GRAPH_H_
 #define FORETELL_ANSWERS_GRAPH_H_
 
@@ -12,20 +12,21 @@
 #include <vector>
 
 #include "analysis/flops.h"
+#include "answers/compile_step.h"
 #include "answers/refusal.h"
 #include "base/figure.h"
 #include "base/finding.h"
 #include "models/build.h"
 #include "spec/model_config.h"
+#include "spec/step_case.h"
 
 namespace foretell {
 
 struct GraphRequest {
   ModelConfig config;
   BuildOptions build;
-  int64_t batch = 1;
-  int64_t sequence = 128;
-  std::string attention = "sdpa";
+  StepCase step;
+  StopAfter after = StopAfter::kForward;
 };
 
 struct GraphAnswer {

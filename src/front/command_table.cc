@@ -1,18 +1,24 @@
 #include "front/command_table.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
 
+#include "base/check.h"
 #include "front/run_completion.h"
 #include "front/run_graph.h"
 #include "front/run_help.h"
 #include "front/run_model.h"
 #include "front/run_models.h"
 #include "front/run_schema.h"
+#include "front/run_step.h"
 #include "front/run_verify.h"
+#include "front/step_options.h"
 #include "front/version.h"
 #include "report/present_graph.h"
 #include "report/present_model.h"
 #include "report/present_models.h"
+#include "report/present_step.h"
 #include "report/present_verify.h"
 #include "report/render.h"
 
@@ -27,23 +33,18 @@ ArgumentRow TargetArgument() {
           .completion = Completion::kModelId};
 }
 
-OptionRow ClassOption() {
-  return {.name = "class",
-          .value = "NAME",
-          .doc =
-              "The model class to build, where it is not the "
-              "configuration's first architecture.",
-          .aliases = {"architecture", "arch"}};
+OptionRow Named(std::string_view name, std::vector<OptionRow> rows) {
+  const auto row = std::ranges::find(rows, name, &OptionRow::name);
+  FORETELL_CHECK(row != rows.end(), "no shared option " + std::string(name));
+  return *row;
 }
 
-OptionRow DTypeOption() {
-  return {.name = "dtype",
-          .value = "NAME",
-          .doc =
-              "The parameters' element type, in PyTorch's name or its "
-              "short form; the configuration's own where absent.",
-          .suggested = {"float32", "bfloat16", "float16"},
-          .aliases = {"torch-dtype", "precision"}};
+std::vector<OptionRow> Joined(std::vector<std::vector<OptionRow>> lists) {
+  std::vector<OptionRow> out;
+  for (std::vector<OptionRow>& list : lists) {
+    std::ranges::move(list, std::back_inserter(out));
+  }
+  return out;
 }
 
 CommandRow ModelCommand() {
@@ -57,8 +58,8 @@ CommandRow ModelCommand() {
           "are read and nothing is run.",
       .arguments = {TargetArgument()},
       .options =
-          {ClassOption(),
-           DTypeOption(),
+          {Named("class", BuildRows()),
+           Named("dtype", BuildRows()),
            {.name = "tensors",
             .doc = "List the tensors, those of equal layers folded into one "
                    "line."},
@@ -125,48 +126,73 @@ CommandRow VerifyCommand() {
       .run = RunVerify};
 }
 
+CommandRow StepCommand() {
+  return {
+      .name = "step",
+      .summary = "what one step takes: memory, FLOPs, and where the peak is",
+      .description =
+          "Compiles one step of training or inference on one device into the "
+          "operations that eager PyTorch executes, and tells the peak of "
+          "memory, the operation and module that reach it, what lives then, "
+          "the FLOPs and what autograd keeps.\n\n"
+          "Where the report says Exact: yes, every figure is claimed to equal "
+          "what PyTorch itself reports for its tensors. Workspaces of "
+          "libraries, the allocator's rounding and the driver's context are "
+          "in no figure.",
+      .arguments = {TargetArgument()},
+      .options = Joined(
+          {BuildRows(),
+           StepRows(),
+           {{.name = "by",
+             .value = "NAME",
+             .doc = "Break down by region of the model or by operator; JSON "
+                    "holds both.",
+             .allowed = {"region", "operator"},
+             .default_value = "region"},
+            {.name = "timeline",
+             .value = "FILE",
+             .doc = "Write the memory over the step's operations: a picture "
+                    "where FILE ends with .svg, numbers where with .json.",
+             .completion = Completion::kPath}}}),
+      .examples =
+          {{"foretell step openai-community/gpt2 --batch 2 --seq 512 --dtype "
+            "bfloat16",
+            "One training step: the peak, and what lives then."},
+           {"foretell step Qwen/Qwen3-8B --seq 4096 --checkpoint full "
+            "--timeline memory.svg",
+            "With recomputation, and a picture of the memory over time."},
+           {"foretell step mistralai/Mistral-7B-v0.1 --lora "
+            "r=16,targets=q_proj+v_proj --optimizer adamw_foreach",
+            "Adapters on a frozen model."}},
+      .shape = StepShape,
+      .run = RunStep};
+}
+
 CommandRow GraphCommand() {
   return {
       .name = "graph",
       .summary = "which operations a model executes, in order",
       .description =
           "Prints the sequence of tensor operations that PyTorch would "
-          "execute in eager mode for one forward pass in training, dropout "
-          "and loss included, with shapes, dtypes "
-          "and the module that each belongs to.",
+          "execute in eager mode for one step, dropout and loss included, with "
+          "shapes, dtypes and the module that each belongs to: of the forward, "
+          "or as far as --after says.",
       .arguments = {TargetArgument()},
-      .options = {{.name = "layers",
-                   .value = "N",
-                   .doc =
-                       "Build this many layers only; all of them where absent.",
-                   .kind = ValueKind::kInteger,
-                   .aliases = {"num-layers", "num-hidden-layers", "n-layers"}},
-                  {.name = "batch",
-                   .value = "N",
-                   .doc = "Sequences at a time (micro-batch).",
-                   .default_value = "1",
-                   .kind = ValueKind::kInteger,
-                   .aliases = {"micro-batch", "micro-batch-size", "batch-size",
-                               "mbs", "per-device-train-batch-size"}},
-                  {.name = "seq",
-                   .value = "N",
-                   .doc = "Tokens of each sequence.",
-                   .default_value = "128",
-                   .kind = ValueKind::kInteger,
-                   .aliases = {"seq-len", "seqlen", "seq-length",
-                               "sequence-length", "max-seq-len", "max-length"}},
-                  ClassOption(),
-                  DTypeOption(),
-                  {.name = "attn",
-                   .value = "NAME",
-                   .doc = "The attention implementation.",
-                   .allowed = {"eager", "sdpa"},
-                   .default_value = "sdpa",
-                   .aliases = {"attention", "attn-implementation"}}},
+      .options = Joined(
+          {{{.name = "after",
+             .value = "PHASE",
+             .doc = "Stop behind this phase.",
+             .allowed = {"forward", "backward", "optimizer"},
+             .default_value = "forward"}},
+           BuildRows(),
+           StepRows()}),
       .examples = {{"foretell graph Qwen/Qwen3-8B --layers 1 --seq 16",
                     "One block's operations on sixteen tokens."},
+                   {"foretell graph Qwen/Qwen3-0.6B --layers 1 "
+                    "--after=backward",
+                    "The same with what autograd executes."},
                    {"foretell graph openai-community/gpt2 --attn eager",
-                    "The same with attention as separate matrix products."}},
+                    "Attention as separate matrix products."}},
       .shape = GraphShape,
       .run = RunGraph};
 }
@@ -245,8 +271,8 @@ const CommandTable& Commands() {
           "blocks or differs, 2 where the input cannot be read or the "
           "command line is wrong, and 3 for a bug of Foretell.",
       .global_options = GlobalOptions(),
-      .commands = {ModelCommand(), ModelsCommand(), VerifyCommand(),
-                   GraphCommand(), CompletionCommand(), SchemaCommand(),
+      .commands = {ModelCommand(), StepCommand(), ModelsCommand(),
+                   VerifyCommand(), GraphCommand(), CompletionCommand(), SchemaCommand(),
                    HelpCommand(), CompleteIdsCommand()}};
   return table;
 }

@@ -34,9 +34,14 @@ TEST(Commands, AreThese) {
   }
   EXPECT_EQ(list,
             "model: class dtype tensors explain\n"
+            "step: class layers dtype mode batch seq tgt autocast attn experts "
+            "sm checkpoint lora freeze optimizer first-step transformers torch "
+            "by timeline\n"
             "models:\n"
             "verify: configs\n"
-            "graph: layers batch seq class dtype attn\n"
+            "graph: after class layers dtype mode batch seq tgt autocast attn "
+            "experts sm checkpoint lora freeze optimizer first-step "
+            "transformers torch\n"
             "completion:\n"
             "schema:\n"
             "help:\n"

@@ -94,13 +94,14 @@ std::vector<std::string> Invocation::Texts(std::string_view option) const {
   return values;
 }
 
-Place Invocation::PlaceOf(std::string_view name, size_t index) const {
+Place Invocation::PlaceOf(std::string_view name, size_t index,
+                          size_t inside) const {
   for (const std::vector<Given>* list : {&arguments_, &options_}) {
     for (const Given& given : *list) {
       if (given.name != name) continue;
       if (index-- > 0) continue;
       return PlaceInCommandLine(table_->program, words_, given.word,
-                                given.offset);
+                                given.offset + inside);
     }
   }
   return PlaceInCommandLine(table_->program, words_, words_.size());

@@ -76,8 +76,10 @@ class Invocation {
   std::vector<std::string> Texts(std::string_view option) const;
 
   // Where an argument or option was written, with the command line as excerpt;
-  // the end of the line where it was not. For a repeated one, the `index`th.
-  Place PlaceOf(std::string_view name, size_t index = 0) const;
+  // the end of the line where it was not. For a repeated one, the `index`th;
+  // `inside` is an offset into its value.
+  Place PlaceOf(std::string_view name, size_t index = 0,
+                size_t inside = 0) const;
 
   Format format() const;
   bool strict() const { return Has("strict"); }

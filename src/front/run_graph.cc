@@ -1,32 +1,42 @@
 #include "front/run_graph.h"
 
+#include <string>
+#include <utility>
 #include <variant>
 
 #include "answers/graph.h"
-#include "base/dtype.h"
 #include "base/input_error.h"
-#include "front/model_options.h"
+#include "front/step_options.h"
 #include "input/model_config_source.h"
 #include "report/present_graph.h"
 
 namespace foretell {
+namespace {
+
+StopAfter StopOf(const std::string& phase) {
+  if (phase == "backward") return StopAfter::kBackward;
+  if (phase == "optimizer") return StopAfter::kOptimizer;
+  return StopAfter::kForward;
+}
+
+}  // namespace
 
 Outcome RunGraph(const Invocation& invocation) {
   GraphRequest request;
   request.config = LoadModelConfig(invocation.Argument("TARGET"));
-  request.build = ReadBuildOptions(invocation);
-  if (request.build.dtype && BytesOf(*request.build.dtype) < 2) {
-    throw InputErrors({invocation.PlaceOf("dtype"),
-                       "has no matrix product in eager PyTorch",
-                       "write float32, bfloat16 or float16"});
+  StepSetting setting = ReadStepSetting(invocation);
+  request.build = std::move(setting.build);
+  request.step = std::move(setting.step);
+  request.after = StopOf(invocation.Text("after").value_or("forward"));
+  const bool trains = request.step.mode == StepMode::kTrain;
+  if (!trains && request.after != StopAfter::kForward) {
+    throw InputErrors({invocation.PlaceOf("after"),
+                       "only a training step goes on behind the forward",
+                       "leave --after out, or write --mode train"});
   }
-  request.build.most_layers = invocation.Integer("layers");
-  request.batch = invocation.Integer("batch").value_or(1);
-  request.sequence = invocation.Integer("seq").value_or(128);
-  request.attention = invocation.Text("attn").value_or("sdpa");
   auto answer = AnswerGraph(request);
-  if (const auto* refusal = std::get_if<Refusal>(&answer)) {
-    throw InputErrors(refusal->errors);
+  if (auto* refusal = std::get_if<Refusal>(&answer)) {
+    throw AtOptions(invocation, std::move(refusal->errors));
   }
   const GraphAnswer& graph = std::get<GraphAnswer>(answer);
   return {.document = PresentGraph(graph), .text = graph.text};

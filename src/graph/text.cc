@@ -78,7 +78,16 @@ std::string ToText(const Graph& graph) {
   const std::vector<std::string> names = NamesOf(graph);
   std::string out;
   RegionId region;
-  for (const Step& step : graph.steps) {
+  size_t phase = 0;
+  for (uint32_t at = 0; at < graph.steps.size(); ++at) {
+    for (; phase < graph.phases.size() && graph.phases[phase].first_step <= at;
+         ++phase) {
+      // What stands alone needs no heading.
+      if (graph.phases.size() == 1) continue;
+      out += fmt::format("--- {}\n", NameOf(graph.phases[phase].phase));
+      region = RegionId();
+    }
+    const Step step = graph.steps[at];
     if (step.kind == Step::Kind::kDrop) {
       out += "  drop " + names[step.index] + "\n";
       continue;

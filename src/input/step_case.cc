@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "input/lora_text.h"
+
 namespace foretell {
 namespace {
 
@@ -31,35 +33,6 @@ std::vector<std::string> Divide(std::string_view text, char at) {
     if (end == std::string_view::npos) return out;
     text.remove_prefix(end + 1);
   }
-}
-
-bool ReadLoraItem(std::string_view key, std::string_view value,
-                  LoraSettings& out) {
-  if (key == "r") {
-    const auto rank = TakeNumber(value);
-    out.rank = rank.value_or(0);
-    return rank && value.empty() && out.rank > 0;
-  }
-  if (key == "targets") {
-    out.targets = Divide(value, '+');
-    return !value.empty();
-  }
-  if (key == "dropout") {
-    const auto [stop, error] =
-        std::from_chars(value.data(), value.data() + value.size(), out.dropout);
-    return error == std::errc() && stop == value.data() + value.size() &&
-           out.dropout >= 0 && out.dropout <= 1;
-  }
-  if (key == "alpha") {
-    const auto [stop, error] =
-        std::from_chars(value.data(), value.data() + value.size(), out.alpha);
-    return error == std::errc() && stop == value.data() + value.size();
-  }
-  if (key == "adapter") {
-    out.float32 = value == "float32";
-    return true;
-  }
-  return key == "task";
 }
 
 std::optional<StepMode> ParseMode(std::string_view name) {
@@ -108,8 +81,9 @@ class CaseReader {
       out.frozen = Divide(frozen, ',');
     }
     if (const std::string lora = Text("lora"); !lora.empty()) {
-      out.lora = ParseLora(lora);
-      if (!out.lora) Refuse("lora", "is no list of adapter settings");
+      const LoraText read = ReadLora(lora);
+      out.lora = read.settings;
+      if (!out.lora) Refuse("lora", read.what);
     }
   }
 
@@ -160,20 +134,6 @@ bool ParseTensorKind(std::string_view text, DType& dtype, Shape& shape) {
     TakeText(text, ", ");
   }
   return text.empty();
-}
-
-std::optional<LoraSettings> ParseLora(std::string_view text) {
-  LoraSettings out;
-  for (const std::string& item : Divide(text, ',')) {
-    const size_t at = item.find('=');
-    if (at == std::string::npos) return std::nullopt;
-    const std::string_view all = item;
-    if (!ReadLoraItem(all.substr(0, at), all.substr(at + 1), out)) {
-      return std::nullopt;
-    }
-  }
-  if (out.targets.empty()) return std::nullopt;
-  return out;
 }
 
 StepCase ReadStepCase(const RowFields& row) {

@@ -6,7 +6,6 @@
 #ifndef FORETELL_INPUT_STEP_CASE_H_
 #define FORETELL_INPUT_STEP_CASE_H_
 
-#include <optional>
 #include <string_view>
 
 #include "base/dtype.h"
@@ -17,9 +16,6 @@
 namespace foretell {
 
 StepCase ReadStepCase(const RowFields& row);
-
-// "r=8,targets=q_proj+v_proj,dropout=0.1"; nothing where it is no such list.
-std::optional<LoraSettings> ParseLora(std::string_view text);
 
 // "i64[2, 32]" without the number of a storage; false where it is none.
 bool ParseTensorKind(std::string_view text, DType& dtype, Shape& shape);

@@ -1,0 +1,162 @@
+#include "front/step_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/check.h"
+#include "base/dtype.h"
+#include "base/nearest.h"
+#include "front/model_options.h"
+#include "input/lora_text.h"
+
+namespace foretell {
+namespace {
+
+constexpr std::array<std::string_view, 2> kAttention = {"eager", "sdpa"};
+
+StepMode ModeOf(const std::string& name) {
+  if (name == "forward") return StepMode::kForward;
+  if (name == "prefill") return StepMode::kPrefill;
+  if (name == "decode") return StepMode::kDecode;
+  return StepMode::kTrain;
+}
+
+class Reader {
+ public:
+  explicit Reader(const Invocation& invocation) : line_(invocation) {}
+
+  StepSetting Read() {
+    StepSetting out;
+    out.build = ReadBuildOptions(line_);
+    if (out.build.dtype && BytesOf(*out.build.dtype) < 2) {
+      Fail("dtype", "has no matrix product in eager PyTorch",
+           "write float32, bfloat16 or float16");
+    }
+    out.build.most_layers = line_.Integer("layers");
+    StepCase& step = out.step;
+    step.dtype = out.build.dtype.value_or(DType::kFloat32);
+    step.mode = ModeOf(Word("mode"));
+    step.batch = *line_.Integer("batch");
+    step.sequence = *line_.Integer("seq");
+    step.target = line_.Integer("tgt").value_or(0);
+    if (const std::string name = Word("autocast"); name != "none") {
+      step.autocast = ParseDType(name);
+    }
+    step.attention = Word("attn");
+    CheckAttention(step.attention);
+    step.experts = Word("experts");
+    step.capability = Number(Word("sm"));
+    // "--checkpoint" alone asks for it.
+    step.checkpoint = line_.Has("checkpoint") &&
+                      line_.Text("checkpoint").value_or("full") == "full";
+    ReadTraining(step);
+    step.transformers = Word("transformers");
+    step.torch = Word("torch");
+    if (!errors_.empty()) throw InputErrors(std::move(errors_));
+    return out;
+  }
+
+ private:
+  std::string Word(std::string_view option) const {
+    return line_.Text(option).value_or("");
+  }
+
+  static int Number(const std::string& text) {
+    int number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+  }
+
+  void Fail(std::string_view option, std::string what, std::string cure,
+            size_t inside = 0) {
+    errors_.push_back({line_.PlaceOf(option, 0, inside), std::move(what),
+                       std::move(cure)});
+  }
+
+  void CheckAttention(const std::string& name) {
+    if (std::ranges::find(kAttention, name) != kAttention.end()) return;
+    if (name.starts_with("flash") || name == "flex") {
+      return Fail(
+          "attn",
+          fmt::format("{} comes from outside of PyTorch's own operators, and "
+                      "what it keeps is not followed",
+                      name),
+          "write sdpa, whose kernel keeps the same tensors where it can, or "
+          "eager");
+    }
+    const auto near = NearestNames(name, kAttention, 1);
+    Fail("attn", fmt::format("--attn cannot be {}", name),
+         fmt::format("{}--attn is one of eager, sdpa",
+                     near.empty() ? ""
+                                  : fmt::format("did you mean {}? ", near[0])));
+  }
+
+  // What only a training step has.
+  void ReadTraining(StepCase& step) {
+    step.optimizer = Word("optimizer");
+    step.first_step = line_.Has("first-step");
+    if (const auto text = line_.Text("lora")) {
+      const LoraText lora = ReadLora(*text);
+      step.lora = lora.settings;
+      if (!lora.settings) {
+        Fail("lora", "--lora: " + lora.what, lora.cure, lora.at);
+      }
+    }
+    ReadFrozen(step);
+    if (step.mode == StepMode::kTrain) return;
+    constexpr std::array<std::string_view, 5> kTrainingOnly = {
+        "checkpoint", "lora", "freeze", "optimizer", "first-step"};
+    for (const std::string_view option : kTrainingOnly) {
+      if (!line_.Has(option)) continue;
+      Fail(option,
+           fmt::format("--{} concerns training, and --mode is {}", option,
+                       Word("mode")),
+           fmt::format("leave --{} out, or write --mode train", option));
+    }
+  }
+
+  void ReadFrozen(StepCase& step) {
+    const auto text = line_.Text("freeze");
+    if (!text) return;
+    size_t start = 0;
+    while (true) {
+      const size_t comma = std::min(text->find(',', start), text->size());
+      if (comma == start) {
+        Fail("freeze", "--freeze: a prefix is empty, which would freeze all",
+             "write beginnings of parameter names, such as model.embed_tokens",
+             start);
+      }
+      step.frozen.push_back(text->substr(start, comma - start));
+      if (comma == text->size()) return;
+      start = comma + 1;
+    }
+  }
+
+  const Invocation& line_;
+  std::vector<InputError> errors_;
+};
+
+}  // namespace
+
+StepSetting ReadStepSetting(const Invocation& invocation) {
+  return Reader(invocation).Read();
+}
+
+InputErrors AtOptions(const Invocation& invocation,
+                      std::vector<InputError> errors) {
+  for (InputError& error : errors) {
+    const std::string& key = error.place.key;
+    if (!error.place.source.empty() || !key.starts_with("--")) continue;
+    error.what = key + ": " + error.what;
+    error.place = invocation.PlaceOf(key.substr(2));
+  }
+  return InputErrors(std::move(errors));
+}
+
+}  // namespace foretell
