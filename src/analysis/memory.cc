@@ -17,7 +17,7 @@ class Sweep {
   std::optional<StepMemory> Run() {
     if (!AddResident()) return std::nullopt;
     CountGivenValues();
-    live_ = out_.resident();
+    live_ = out_.resident() + lasting_;
     size_t next_phase = 0;
     for (uint32_t at = 0; at < graph_.steps.size(); ++at) {
       while (next_phase < graph_.phases.size() &&
@@ -63,11 +63,13 @@ class Sweep {
     }
     for (size_t i = 0; i < graph_.storages.size(); ++i) {
       const Storage& storage = graph_.storages[i];
-      if (storage.kind != StorageKind::kState) continue;
-      lives_[i] = true;  // and may go, as what operations make
-      const auto total = CheckedAdd(out_.states, storage.bytes);
+      const bool is_state = storage.kind == StorageKind::kState;
+      if (!is_state && storage.kind != StorageKind::kLasting) continue;
+      lives_[i] = is_state;  // and may go, as what operations make
+      int64_t& sum = is_state ? out_.states : lasting_;
+      const auto total = CheckedAdd(sum, storage.bytes);
       if (storage.bytes < 0 || !total) return false;
-      out_.states = *total;
+      sum = *total;
     }
     return fits;
   }
@@ -147,6 +149,7 @@ class Sweep {
   StepMemory out_;
   std::vector<int32_t> names_;  // by storage: values that live
   std::vector<bool> lives_;
+  int64_t lasting_ = 0;  // kept by the model beside its buffers
   int64_t live_ = 0;
   int64_t live_at_last_operation_ = 0;
   bool forward_may_rise_ = false;

@@ -216,6 +216,15 @@ Tensor Builder::Constant(const Shape& shape, DType dtype) {
   return Tensor(this, NewValue(shape, strides, dtype, storage));
 }
 
+Tensor Builder::Lasting(const Shape& shape, DType dtype) {
+  const Shape strides = ContiguousStrides(shape);
+  const StorageId storage =
+      NewStorage(StorageKind::kLasting, shape, strides, dtype);
+  const ValueId value = NewValue(shape, strides, dtype, storage);
+  Hold(value);  // the module's own name, never released
+  return Tensor(this, value);
+}
+
 Tensor Builder::State(const Shape& shape, const Shape& strides, DType dtype) {
   const StorageId storage =
       NewStorage(StorageKind::kState, shape, strides, dtype);

@@ -145,6 +145,9 @@ class Builder {
   // A tensor of numbers that Python itself holds (torch.tensor([0, 1])): no
   // operation gives it.
   Tensor Constant(const Shape& shape, DType dtype);
+  // A tensor that an earlier step made and a module keeps as a plain attribute:
+  // it lives throughout.
+  Tensor Lasting(const Shape& shape, DType dtype);
 
   // The general form; graph/ops has a function per operation.
   Tensor Emit(const OperationRow& row, std::initializer_list<Tensor> inputs,

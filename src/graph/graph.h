@@ -69,13 +69,15 @@ struct Region {
   RegionKind kind = RegionKind::kOther;
 };
 
-// `kState` is an optimizer's, from an earlier step.
+// From an earlier step: `kState` is an optimizer's, `kLasting` a tensor that
+// the model made and keeps, but not as a buffer.
 enum class StorageKind : uint8_t {
   kParameter,
   kBuffer,
   kInput,
   kActivation,
   kState,
+  kLasting,
 };
 
 struct Storage {

@@ -79,7 +79,7 @@ class Bart : public Model {
         root_.builder().Fail("which tokens end a sequence depends on the data");
         return inputs.input_ids;
       case BartHead::kAnswer:
-        return StartLogits(out_->Forward(RunBase(inputs, Tensor())));
+        return StartLogits(out_->Forward(RunBase(inputs, Tensor())), inputs);
       case BartHead::kNone:
         break;
     }

@@ -113,7 +113,7 @@ class Bert : public Model {
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case BertHead::kAnswer:
-        return StartLogits(classifier_->Forward(hidden));
+        return StartLogits(classifier_->Forward(hidden), inputs);
       case BertHead::kNone:
       case BertHead::kChoice:
         break;

@@ -95,7 +95,7 @@ class Deberta : public Model {
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case DebertaHead::kAnswer:
-        return StartLogits(classifier_->Forward(hidden));
+        return StartLogits(classifier_->Forward(hidden), inputs);
       case DebertaHead::kNone:
       case DebertaHead::kChoice:
         break;

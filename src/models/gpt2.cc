@@ -86,11 +86,11 @@ class Gpt2 : public Model {
         return RunDoubleHeads(hidden, inputs);
       case Gpt2Head::kSequence: {
         const Tensor logits = head_->Forward(hidden);
-        const Tensor last =
+        const LastTokens at =
             LastOfRow(logits, inputs.input_ids, config_.padding);
-        inputs.Return(last);
-        return labels.empty() ? last
-                              : SequenceLoss(last, labels, config_.labels);
+        inputs.Return(at.scores);
+        return labels.empty() ? at.scores
+                              : SequenceLoss(at.scores, labels, config_.labels);
       }
       case Gpt2Head::kToken: {
         const Tensor logits = head_->Forward(dropout_->Forward(hidden));
@@ -98,7 +98,7 @@ class Gpt2 : public Model {
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case Gpt2Head::kAnswer:
-        return StartLogits(head_->Forward(hidden));
+        return StartLogits(head_->Forward(hidden), inputs);
     }
     return hidden;
   }

@@ -108,7 +108,7 @@ class Roberta : public Model {
         return labels.empty() ? logits : RowLoss(logits, labels);
       }
       case RobertaHead::kAnswer:
-        return StartLogits(classifier_->Forward(hidden));
+        return StartLogits(classifier_->Forward(hidden), inputs);
       case RobertaHead::kNone:
       case RobertaHead::kChoice:
         break;

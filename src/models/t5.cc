@@ -92,7 +92,7 @@ class T5 : public Model {
       }
       case T5Head::kAnswer: {
         const Decoded decoded = RunBoth(inputs, inputs.input_ids, true);
-        return StartLogits(out_->Forward(decoded.hidden));
+        return StartLogits(out_->Forward(decoded.hidden), inputs);
       }
     }
     return inputs.input_ids;

@@ -63,8 +63,9 @@ Tensor TokenLoss(const Tensor& logits, const Tensor& labels) {
   return CrossEntropy(To(rows, DType::kFloat32), targets);
 }
 
-Tensor LastOfRow(const Tensor& logits, const Tensor& input_ids,
-                 std::optional<int64_t> padding) {
+LastTokens LastOfRow(const Tensor& logits, const Tensor& input_ids,
+                     std::optional<int64_t> padding) {
+  LastTokens out;
   Builder& builder = logits.builder();
   const int64_t batch = input_ids.size(0);
   if (!padding) {
@@ -72,17 +73,19 @@ Tensor LastOfRow(const Tensor& logits, const Tensor& input_ids,
       builder.Fail("several sequences need pad_token_id, which is not set");
     }
     const Tensor rows[] = {Arange(builder, batch)};
-    return Index(Select(logits, 1, -1), rows);
+    out.scores = Index(Select(logits, 1, -1), rows);
+    return out;
   }
-  const Tensor kept =
+  out.is_kept =
       To(NeScalar(input_ids, static_cast<double>(*padding)), DType::kInt32);
-  const Tensor indices = Arange(builder, input_ids.size(-1), DType::kInt32);
-  const Tensor last = Argmax(Mul(indices, kept), -1);
-  const Tensor places[] = {Arange(builder, batch), last};
-  return Index(logits, places);
+  out.places = Arange(builder, input_ids.size(-1), DType::kInt32);
+  out.last = Argmax(Mul(out.places, out.is_kept), -1);
+  const Tensor chosen[] = {Arange(builder, batch), out.last};
+  out.scores = Index(logits, chosen);
+  return out;
 }
 
-Tensor StartLogits(const Tensor& logits) {
+Tensor StartLogits(const Tensor& logits, const ForwardInputs& inputs) {
   const std::vector<Tensor> ends = Split(logits, 1, -1);
   if (ends.size() != 2) {
     logits.builder().Fail("an answer has two ends, not " +
@@ -90,7 +93,7 @@ Tensor StartLogits(const Tensor& logits) {
     return logits;
   }
   const Tensor start = Contiguous(SqueezeAxis(ends[0], -1));
-  const Tensor end = Contiguous(SqueezeAxis(ends[1], -1));
+  inputs.Return(Contiguous(SqueezeAxis(ends[1], -1)));
   return start;
 }
 

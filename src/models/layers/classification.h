@@ -14,6 +14,7 @@
 #include <string>
 
 #include "graph/builder.h"
+#include "models/model.h"
 #include "spec/config_view.h"
 
 namespace foretell {
@@ -35,13 +36,22 @@ Tensor SequenceLoss(const Tensor& logits, const Tensor& labels,
 Tensor RowLoss(const Tensor& logits, const Tensor& labels);
 // The same in float32, as the generic class for tokens computes it.
 Tensor TokenLoss(const Tensor& logits, const Tensor& labels);
-// logits [b, s, count] at the last token of each row that is not padding:
-// [b, count]. Without a padding token the last of all, of one row only.
-Tensor LastOfRow(const Tensor& logits, const Tensor& input_ids,
-                 std::optional<int64_t> padding);
+// The scores at the last token of each row that is not padding, and what found
+// that token: names of the class's forward, which live through its loss.
+struct LastTokens {
+  Tensor is_kept;  // [b, s]
+  Tensor places;   // [s]
+  Tensor last;     // [b]
+  Tensor scores;   // [b, count]
+};
+
+// Of logits [b, s, count]. Without a padding token the last of all, of one row
+// only.
+LastTokens LastOfRow(const Tensor& logits, const Tensor& input_ids,
+                     std::optional<int64_t> padding);
 // logits [b, s, 2] -> those of the start [b, s]; without positions there is no
-// loss.
-Tensor StartLogits(const Tensor& logits);
+// loss. Those of the end are returned beside them.
+Tensor StartLogits(const Tensor& logits, const ForwardInputs& inputs);
 
 }  // namespace foretell
 

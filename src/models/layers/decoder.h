@@ -104,7 +104,10 @@ class Decoder : public Model {
     const Tensor hidden = RunBase(inputs, kept);
     const Tensor output = head_.Forward(hidden, inputs);
     for (const Tensor& logits : kept.router_logits) inputs.Return(logits);
+    // The object of answers has no place for a cache.
+    const bool returns_cache = config_.head.kind != Head::kQuestionAnswering;
     for (const CachedLayer& layer : kept.cache) {
+      if (!returns_cache) break;
       inputs.Return(layer.keys);
       inputs.Return(layer.values);
     }

@@ -51,9 +51,10 @@ Tensor DecoderHead::Forward(const Tensor& hidden,
     }
     case Head::kSequenceClassification: {
       const Tensor logits = projection->Forward(hidden);
-      const Tensor last = LastOfRow(logits, inputs.input_ids, config.padding);
-      inputs.Return(last);
-      return labels.empty() ? last : SequenceLoss(last, labels, config.labels);
+      const LastTokens at = LastOfRow(logits, inputs.input_ids, config.padding);
+      inputs.Return(at.scores);
+      return labels.empty() ? at.scores
+                            : SequenceLoss(at.scores, labels, config.labels);
     }
     case Head::kTokenClassification: {
       const Tensor logits = projection->Forward(dropout->Forward(hidden));
@@ -61,7 +62,7 @@ Tensor DecoderHead::Forward(const Tensor& hidden,
       return labels.empty() ? logits : TokenLoss(logits, labels);
     }
     case Head::kQuestionAnswering:
-      return StartLogits(projection->Forward(hidden));
+      return StartLogits(projection->Forward(hidden), inputs);
   }
   return hidden;
 }

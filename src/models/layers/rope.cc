@@ -281,9 +281,9 @@ void RotaryEmbedding::UpdateFrequencies(const Tensor& position_ids) const {
   Builder& builder = module.builder();
   if (config.type == "longrope") {
     const Tensor length = AddScalar(Max(position_ids), 1);
-    // Made by the first forward and kept as a plain attribute.
+    // Made by the first forward.
     const Tensor longer =
-        builder.Constant({config.frequencies}, DType::kFloat32);
+        builder.Lasting({config.frequencies}, DType::kFloat32);
     const auto limit =
         static_cast<double>(config.original_positions.value_or(0));
     const Tensor chosen = Where(GtScalar(length, limit), longer,
