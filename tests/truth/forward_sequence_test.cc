@@ -1,4 +1,5 @@
-// Every recorded forward of tests/truth/forward, operator by operator.
+// Every recorded forward of tests/truth/forward and every whole step of
+// tests/truth/steps, operator by operator.
 //
 // The configurations are the catalogue's, those that lie beside the recordings,
 // or those of ../shared/configs where that folder exists; without any a case is
@@ -21,7 +22,7 @@ namespace {
 
 std::vector<std::string> TraceFiles() {
   const std::filesystem::path root =
-      std::filesystem::path(FORETELL_SOURCE_DIR) / "tests/truth/forward";
+      std::filesystem::path(FORETELL_SOURCE_DIR) / "tests/truth";
   std::vector<std::string> out;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(root)) {
