@@ -101,7 +101,8 @@ class Compiler {
     if (!kind) return builder_.Fail("no optimizer: " + step_->optimizer);
     if (*kind == OptimizerKind::kNone) return;
     builder_.StartPhase(Phase::kOptimizer);
-    out_->optimizer = Optimize(builder_, {*kind, step_->first_step}, gradients);
+    out_->optimizer =
+        Optimize(builder_, {*kind, step_->first_step, true}, gradients);
     for (const OptimizerState& state : out_->optimizer.states) {
       const StorageId storage = StorageOf(state.tensor);
       out_->states.push_back(storage);

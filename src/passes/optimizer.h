@@ -53,6 +53,9 @@ std::optional<OptimizerKind> ParseOptimizerKind(std::string_view name);
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::kAdamwFused;
   bool first_step = false;
+  // The caller's loop went through the states after the step before, and its
+  // name still holds the last one: tools/pytorch/record.py does so.
+  bool caller_holds_last = false;
 };
 
 // One tensor that an optimizer keeps for a parameter.
@@ -65,6 +68,7 @@ struct OptimizerState {
 
 struct OptimizerResult {
   std::vector<OptimizerState> states;
+  Tensor held_by_caller;  // an earlier state that only the caller's name holds
 };
 
 OptimizerResult Optimize(Builder& builder, const OptimizerOptions& options,

@@ -71,14 +71,17 @@ class Update {
         is_first_(is_first),
         decay_(1 - std::pow(is_first ? 1.0 : 2.0, kDecayRate)) {}
 
-  States Run(const LeafGradient& one) {
+  // `keeps_earlier`: something else still holds what was measured before.
+  States Run(const LeafGradient& one, bool keeps_earlier) {
     gradient_ = one.gradient;
     if (IsHalf(gradient_)) gradient_ = To(gradient_, DType::kFloat32);
     States states = Init();
     const Tensor parameter = builder_->Read(one.leaf);
     full_ = parameter;
     if (IsHalf(parameter)) full_ = To(parameter, DType::kFloat32);
+    earlier_ = std::exchange(states.rms, Tensor());
     states.rms = RootMeanSquare(full_);
+    if (!keeps_earlier) earlier_ = Tensor();
     update_ = AddScalar(PowScalar(gradient_, 2), kEpsilon);
     Precondition(states);
     DivInto(update_,
@@ -88,6 +91,8 @@ class Update {
     if (IsHalf(parameter)) CopyInto(parameter, full_);
     return states;
   }
+
+  Tensor TakeEarlier() { return std::move(earlier_); }
 
  private:
   Tensor State(const Shape& shape) {
@@ -144,6 +149,7 @@ class Update {
   Tensor gradient_;
   Tensor full_;  // the parameter, in float32 where it is half precision
   Tensor update_;
+  Tensor earlier_;  // what was measured in the step before
 };
 
 }  // namespace
@@ -154,7 +160,8 @@ OptimizerResult StepAdafactor(Builder& builder, const OptimizerOptions& options,
   result.states.reserve(3 * gradients.size());
   Update update(builder, options.first_step);
   for (const LeafGradient& one : gradients) {
-    States states = update.Run(one);
+    const bool is_last = &one == &gradients.back();
+    States states = update.Run(one, is_last && options.caller_holds_last);
     const auto add = [&](std::string_view name, Tensor& tensor) {
       if (tensor.empty()) return;
       result.states.push_back({one.leaf, name, std::move(tensor)});
@@ -164,6 +171,7 @@ OptimizerResult StepAdafactor(Builder& builder, const OptimizerOptions& options,
     add("exp_avg_sq", states.squares);
     add("RMS", states.rms);
   }
+  result.held_by_caller = update.TakeEarlier();
   return result;
 }
 

@@ -282,5 +282,22 @@ TEST(Optimizer, AdafactorLetsTheOldMeasureGo) {
   EXPECT_EQ(gone, 1);
 }
 
+TEST(Optimizer, AdafactorsLastMeasureStaysWithItsHolder) {
+  Graph graph;
+  Builder builder(graph, DType::kFloat32);
+  std::vector<LeafGradient> gradients;
+  for (int i = 0; i < 2; ++i) {
+    const ParameterId parameter =
+        builder.AddParameter(builder.root(), "weight", {3});
+    gradients.push_back(
+        {graph[parameter].value, Zeros(builder, {3}, DType::kFloat32)});
+  }
+  const OptimizerResult result =
+      Optimize(builder, {OptimizerKind::kAdafactor, false, true}, gradients);
+  const Value& held = graph[result.held_by_caller.id()];
+  EXPECT_EQ(graph.storages[held.storage.index].kind, StorageKind::kState);
+  EXPECT_EQ(held.shape.rank(), 0);
+}
+
 }  // namespace
 }  // namespace foretell
