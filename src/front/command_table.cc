@@ -161,8 +161,7 @@ CommandRow StepCommand() {
            {"foretell step Qwen/Qwen3-8B --seq 4096 --checkpoint full "
             "--timeline memory.svg",
             "With recomputation, and a picture of the memory over time."},
-           {"foretell step mistralai/Mistral-7B-v0.1 --lora "
-            "r=16,targets=q_proj+v_proj --optimizer adamw_foreach",
+           {"foretell step Qwen/Qwen3-0.6B --lora r=16,targets=q_proj+v_proj",
             "Adapters on a frozen model."}},
       .shape = StepShape,
       .run = RunStep};
