@@ -76,10 +76,19 @@ int64_t Tensor::size(int axis) const {
 DType Tensor::dtype() const { return builder().ValueOf(id_).dtype; }
 
 Scope::Scope(Builder& builder, RegionId region) : builder_(&builder) {
-  builder_->region_stack_.push_back(region);
+  builder_->calls_.push_back({.region = region});
 }
 
-Scope::~Scope() { builder_->region_stack_.pop_back(); }
+Scope::~Scope() {
+  Builder::Call ended = std::move(builder_->calls_.back());
+  builder_->calls_.pop_back();
+  if (ended.levels == 0) return;
+  Builder::Call& caller = builder_->calls_.back();
+  caller.beside = ended.returning;
+  if (ended.levels == 1) return;
+  caller.returning = std::move(ended.returning);
+  caller.levels = ended.levels - 1;
+}
 
 CheckpointScope::CheckpointScope(Builder& builder,
                                  std::initializer_list<Tensor> arguments,
@@ -112,7 +121,7 @@ Builder::Builder(Graph& graph, DType dtype)
     : graph_(&graph), dtype_(dtype), tape_(std::make_unique<Tape>(graph)) {
   FORETELL_CHECK(graph.regions.empty(), "a builder starts a new graph");
   graph_->regions.push_back({RegionId{}, "", RegionKind::kModel});
-  region_stack_.push_back(root());
+  calls_.push_back({.region = root()});
 }
 
 // The graph is finished: names that end now write nothing more.
@@ -121,6 +130,11 @@ Builder::~Builder() { is_ending_ = true; }
 void Builder::StartPhase(Phase phase) {
   graph_->phases.push_back(
       {phase, static_cast<uint32_t>(graph_->steps.size())});
+}
+
+void Builder::ReturnBeside(Tensor tensor, int levels) {
+  calls_.back().returning = std::move(tensor);
+  calls_.back().levels = levels;
 }
 
 RegionId Builder::AddRegion(RegionId parent, std::string_view name,

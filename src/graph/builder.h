@@ -119,7 +119,11 @@ class Builder {
   RegionId root() const { return RegionId{0}; }
 
   RegionId AddRegion(RegionId parent, std::string_view name, RegionKind kind);
-  RegionId current_region() const { return region_stack_.back(); }
+  RegionId current_region() const { return calls_.back().region; }
+  // What the running module returns beside its result (attention's weights).
+  // Its caller holds it until that returns itself or is given another; with
+  // more than one level, callers hand it on.
+  void ReturnBeside(Tensor tensor, int levels = 1);
 
   // A parameter of `region`, in the builder's dtype unless another is given.
   ParameterId AddParameter(RegionId region, std::string_view name,
@@ -178,6 +182,13 @@ class Builder {
   friend class CheckpointScope;
   friend class Scope;
   friend class Tensor;
+  // A module whose forward is running.
+  struct Call {
+    RegionId region;
+    Tensor beside;     // what a module that it called returned beside
+    Tensor returning;  // what it will itself
+    int levels = 0;
+  };
   ValueId NewValue(const Shape& shape, const Shape& strides, DType dtype,
                    StorageId storage);
   StorageId NewStorage(StorageKind kind, const Shape& shape,
@@ -198,7 +209,7 @@ class Builder {
 
   Graph* graph_;
   DType dtype_;
-  std::vector<RegionId> region_stack_;
+  std::vector<Call> calls_;     // of modules, the outermost first
   std::vector<int32_t> holds_;  // names per value; parameters are never dropped
   std::string failure_;
   ValueId poison_;  // stands for values that cannot exist

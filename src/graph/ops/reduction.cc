@@ -216,7 +216,11 @@ Tensor Argmax(Tensor x, int axis) {
 Tensor Any(Tensor x) { return x.builder().Emit(kAny, {std::move(x)}); }
 
 Tensor SoftmaxOp(Tensor x, int axis) {
-  if (AutocastResult(x)) return SoftmaxInFloat(std::move(x), axis);
+  return AutocastResult(x) ? SoftmaxInFloat(std::move(x), axis)
+                           : SoftmaxAsIs(std::move(x), axis);
+}
+
+Tensor SoftmaxAsIs(Tensor x, int axis) {
   return x.builder().Emit(kSoftmax, {std::move(x)}, {int64_t{axis}, false});
 }
 

@@ -19,8 +19,11 @@ std::span<const OperationRow* const> ReductionOperations();
 Tensor MeanLast(Tensor x);            // over the last axis, which stays as 1
 Tensor MeanOver(Tensor x, int axis);  // which goes
 Tensor Argmax(Tensor x, int axis);    // [...] int64; the axis goes
-// Over `axis`, in the dtype of `x`; keeps its shape.
+// Over `axis`, in the dtype of `x`, or in float32 as autocast asks; keeps its
+// shape.
 Tensor SoftmaxOp(Tensor x, int axis);
+// torch.softmax(x, axis, dtype=x.dtype): also under autocast.
+Tensor SoftmaxAsIs(Tensor x, int axis);
 // torch.softmax(x, axis, dtype=float32): float16 is read as it is.
 Tensor SoftmaxInFloat(Tensor x, int axis);
 // Rows of minus infinity give zeros.

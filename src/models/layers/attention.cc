@@ -37,6 +37,7 @@ Tensor EagerAttention(const Tensor& q, const Tensor& k, const Tensor& v,
   if (!call.mask.empty()) weights = Add(weights, call.mask);
   weights = To(SoftmaxInFloat(weights, -1), q.dtype());
   weights = ApplyDropout(weights, call.dropout);
+  q.builder().ReturnBeside(weights);
   Tensor out = Matmul(weights, values);
   return Contiguous(Transpose(out, 1, 2));
 }
@@ -58,9 +59,10 @@ Tensor SinkAttention(const Tensor& q, const Tensor& k, const Tensor& v,
     return Sub(scores, most);
   };
   scores = shifted();
-  const Tensor shares = SoftmaxOp(scores, -1);
+  const Tensor shares = SoftmaxAsIs(scores, -1);
   const Tensor kept = Slice(shares, 3, 0, -1);
   weights = To(ApplyDropout(kept, call.dropout), values.dtype());
+  q.builder().ReturnBeside(weights);
   const Tensor out = Matmul(weights, values);
   return Contiguous(Transpose(out, 1, 2));
 }

@@ -85,6 +85,7 @@ Tensor BertSelfAttention::Forward(const Tensor& hidden, const Tensor& mask,
   call.scale = 1 / std::sqrt(static_cast<double>(config.head_dim));
   call.causal = config.is_decoder;
   call.attention = attention;
+  call.returning_levels = 2;
   const Tensor out = Contiguous(AttendPlainly(q, k, v, call));
   return Reshape(out, {out.size(0), out.size(1), -1});
 }

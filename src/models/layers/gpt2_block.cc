@@ -68,6 +68,7 @@ Tensor Gpt2Attention::UpcastAttention(const Tensor& q, const Tensor& k,
   weights = SoftmaxOp(weights, -1);
   weights = To(weights, v.dtype());
   weights = attn_dropout.Forward(weights);
+  q.builder().ReturnBeside(weights);
   return Transpose(Matmul(weights, v), 1, 2);
 }
 

@@ -1,5 +1,7 @@
 #include "models/layers/plain_attention.h"
 
+#include <utility>
+
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/reduction.h"
@@ -21,6 +23,7 @@ Tensor EagerPlainAttention(const Tensor& q, const Tensor& k, const Tensor& v,
   weights = SoftmaxOp(weights, -1);
   if (call.casts_weights) weights = To(std::move(weights), v.dtype());
   weights = ApplyDropout(weights, call.dropout);
+  q.builder().ReturnBeside(weights, call.returning_levels);
   return Transpose(Matmul(weights, v), 1, 2);
 }
 

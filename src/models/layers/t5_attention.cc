@@ -131,6 +131,7 @@ std::pair<Tensor, Tensor> T5Attention::Forward(
   plain.scale = 1;
   plain.causal = is_causal;
   plain.attention = call.attention;
+  plain.returning_levels = 2;
   Tensor out = Contiguous(AttendPlainly(query, key, value, plain));
   out = Reshape(out, {out.size(0), out.size(1), -1});
   return {o.Forward(out), bias};
