@@ -130,8 +130,8 @@ Tensor DebertaConvolution::Forward(const Tensor& hidden, const Tensor& residual,
                         .groups = config.groups});
   };
   const auto run = [&] {
-    const Tensor turned = Contiguous(Permute(hidden, {0, 2, 1}));
-    return Contiguous(Permute(convolve(turned), {0, 2, 1}));
+    Tensor moved = convolve(Contiguous(Permute(hidden, {0, 2, 1})));
+    return Contiguous(Permute(std::move(moved), {0, 2, 1}));
   };
   Tensor out = run();
   const Tensor hides = To(RsubScalar(mask, 1), DType::kBool);

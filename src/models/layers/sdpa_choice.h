@@ -8,11 +8,10 @@
 //              sixteenths (none where s = 1), no mask that takes a gradient,
 //              t > 1, d and d_v multiples of 8 and at most 256, where a
 //              backward follows at most 128, both 256, or 192 and 128
-//   flash      from sm80 on: half, no mask, d = d_v at most 256, and s = t
-//   where
-//              causal; on sm86, sm89 and sm120 no backward of d past 192, but
-//              of d past 224 without dropout; a d that is no multiple of 8 is
-//              padded
+//   flash      from sm80 on: half, no mask, d = d_v at most 256, and where
+//              causal s = t; on sm86, sm89 and sm120 no backward of d past 192,
+//              but of d past 224 without dropout; a d that is no multiple of 8
+//              is padded
 //   efficient  d and d_v fill 16 bytes, on sm75 in half only; bfloat16 from
 //              sm80 on; the mask's last axis steps by one; a mask whose rows do
 //              not begin at multiples of 8 elements is padded
