@@ -119,9 +119,9 @@ class Compiler {
     const std::vector<StepInput> stated = InputsOf(built.class_name, *step_);
     ForwardInputs inputs;
     inputs.input_ids = InputNamed(builder_, stated, "input_ids");
-    if (step_->mode == StepMode::kTrain) {
-      inputs.labels = InputNamed(builder_, stated, "labels");
-    }
+    // The caller holds them also where the model does not take them.
+    const Tensor labels = InputNamed(builder_, stated, "labels");
+    if (step_->mode == StepMode::kTrain) inputs.labels = labels;
     // A mask of ones changes no operation that the kernels run; it lives.
     InputNamed(builder_, stated, "attention_mask");
     inputs.attention = step_->attention;
