@@ -34,6 +34,12 @@ struct CheckpointFrame {
   bool is_recomputed = false;
 };
 
+// Operations [first, end) of Graph::operations.
+struct OperationRange {
+  uint32_t first = 0;
+  uint32_t end = 0;
+};
+
 class Tape {
  public:
   explicit Tape(Graph& graph) : graph_(&graph) {}
@@ -72,6 +78,9 @@ class Tape {
 
   // The value has lost its last name.
   void LoseOutput(ValueId value);
+
+  // What a backward ran again, in order.
+  std::vector<OperationRange> recomputed;
 
  private:
   struct Entry {

@@ -110,7 +110,10 @@ class Replay {
 
 void Recompute(Builder& builder, CheckpointFrame& frame) {
   frame.is_recomputed = true;
+  const auto first = static_cast<uint32_t>(builder.graph().operations.size());
   Replay(builder, frame).Run();
+  const auto end = static_cast<uint32_t>(builder.graph().operations.size());
+  builder.tape().recomputed.push_back({first, end});
 }
 
 }  // namespace foretell
