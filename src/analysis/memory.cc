@@ -17,7 +17,8 @@ class Sweep {
   std::optional<StepMemory> Run() {
     if (!AddResident()) return std::nullopt;
     CountGivenValues();
-    live_ = out_.resident() + lasting_;
+    live_ = out_.resident();
+    if (!AddLasting()) return std::nullopt;
     size_t next_phase = 0;
     for (uint32_t at = 0; at < graph_.steps.size(); ++at) {
       while (next_phase < graph_.phases.size() &&
@@ -63,15 +64,27 @@ class Sweep {
     }
     for (size_t i = 0; i < graph_.storages.size(); ++i) {
       const Storage& storage = graph_.storages[i];
-      const bool is_state = storage.kind == StorageKind::kState;
-      if (!is_state && storage.kind != StorageKind::kLasting) continue;
-      lives_[i] = is_state;  // and may go, as what operations make
-      int64_t& sum = is_state ? out_.states : lasting_;
-      const auto total = CheckedAdd(sum, storage.bytes);
+      if (storage.kind != StorageKind::kState) continue;
+      lives_[i] = true;  // and may go, as what operations make
+      const auto total = CheckedAdd(out_.states, storage.bytes);
       if (storage.bytes < 0 || !total) return false;
-      sum = *total;
+      out_.states = *total;
     }
     return fits;
+  }
+
+  // What the model made in an earlier step and keeps beside its buffers: an
+  // event, so that it counts among what lives at a peak.
+  bool AddLasting() {
+    for (uint32_t i = 0; i < graph_.storages.size(); ++i) {
+      const Storage& storage = graph_.storages[i];
+      if (storage.kind != StorageKind::kLasting) continue;
+      const auto live = CheckedAdd(live_, storage.bytes);
+      if (storage.bytes < 0 || !live) return false;
+      live_ = *live;
+      out_.events.push_back({0, StorageId{i}, storage.bytes});
+    }
+    return true;
   }
 
   // Numbers that Python holds are values that no operation makes: their
@@ -149,7 +162,6 @@ class Sweep {
   StepMemory out_;
   std::vector<int32_t> names_;  // by storage: values that live
   std::vector<bool> lives_;
-  int64_t lasting_ = 0;  // kept by the model beside its buffers
   int64_t live_ = 0;
   int64_t live_at_last_operation_ = 0;
   bool forward_may_rise_ = false;
