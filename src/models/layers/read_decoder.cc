@@ -163,7 +163,12 @@ std::vector<std::string> ReadLayerTypes(const ConfigView& config,
         "write full_attention or sliding_attention for each layer");
     break;
   }
-  if (static_cast<int64_t>(types->size()) != layers) {
+  // Fewer layers were asked for than the file has.
+  const auto count = static_cast<size_t>(layers);
+  if (config.log().most_layers == layers && types->size() > count) {
+    types->resize(count);
+  }
+  if (types->size() != count) {
     config.Find("model/layer-types", Severity::kBlock, "layer_types",
                 fmt::format("layer_types names {} layers, and "
                             "num_hidden_layers is {}",
