@@ -222,8 +222,12 @@ class Engine {
     const uint32_t inputs = At(id).input_count;
     const uint32_t saved_count = At(id).saved_count;
     for (uint32_t i = 0; i < saved_count; ++i) {
-      const Tensor tensor = builder_->tape().KeptBy(id)[i];
+      Tensor tensor = builder_->tape().KeptBy(id)[i];
       const Saved saved = graph_->SavedOf(At(id))[i];
+      // What was recomputed for the node is its own from here on.
+      if (saved.is_recomputed) {
+        builder_->tape().SetKept(At(id).first_saved + i, Tensor());
+      }
       kept.push_back(Unpack(id, tensor, saved, inputs));
     }
     Gradient gradient(*builder_, id, grads, kept);

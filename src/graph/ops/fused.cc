@@ -73,7 +73,7 @@ std::string InferLayerNormBackward(const OperationArguments& args,
 constexpr Save kSavesMask[] = {{.output = 1}};
 // x, weight and bias, then mean and reciprocal deviation.
 constexpr Save kSavesLayerNorm[] = {
-    {.input = 0, .rest = true}, {.output = 1}, {.output = 2}};
+    {.input = 2}, {.input = 0}, {.input = 1}, {.output = 1}, {.output = 2}};
 
 constexpr OperationRow kDropout = {
     .name = "aten.native_dropout.default",

@@ -1,5 +1,6 @@
 #include "models/layers/mlp.h"
 
+#include <utility>
 #include <vector>
 
 #include "graph/ops/elementwise.h"
@@ -20,8 +21,8 @@ GatedMlp::GatedMlp(const Module& at, int64_t hidden, int64_t intermediate,
 
 Tensor GatedMlp::Forward(const Tensor& x) const {
   const Scope scope = module.Enter();
-  const Tensor gate = act_fn.Forward(gate_proj.Forward(x));
-  return down_proj.Forward(Mul(gate, up_proj.Forward(x)));
+  Tensor gate = act_fn.Forward(gate_proj.Forward(x));
+  return down_proj.Forward(Mul(std::move(gate), up_proj.Forward(x)));
 }
 
 FusedGatedMlp::FusedGatedMlp(const Module& at, int64_t hidden,

@@ -119,10 +119,18 @@ std::pair<Tensor, Tensor> T5Attention::Forward(
   if (bias.empty()) {
     const int64_t length = hidden.size(1);
     const int64_t key_length = key.size(-2);
-    bias = relative_attention_bias
-               ? ComputeBias(length, key_length)
-               : Zeros(module.builder(), {1, config.heads, length, key_length},
-                       query.dtype());
+    Builder& builder = module.builder();
+    if (relative_attention_bias) {
+      bias = ComputeBias(length, key_length);
+    } else {
+      bias =
+          Zeros(builder, {1, config.heads, length, key_length}, query.dtype());
+      // A leaf of its own, whose gradient nobody reads.
+      const Execution& execution = builder.execution();
+      if (execution.checkpoint && execution.training) {
+        builder.RequireGradient(bias);
+      }
+    }
   }
   PlainAttentionCall plain;
   plain.mask = call.mask;
