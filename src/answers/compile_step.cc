@@ -164,7 +164,9 @@ std::optional<AdapterRefusal> ChooseTraining(ReadModel& model,
   if (step.frozen.empty() && !step.lora) return std::nullopt;
   Freeze(*model.built.graph, step.frozen);
   if (step.lora) {
-    if (auto refusal = AddAdapters(*model.built.builder, *step.lora)) {
+    if (auto refusal =
+            AddAdapters(*model.built.builder,
+                        model.built.family->model_types.front(), *step.lora)) {
       return refusal;
     }
   }

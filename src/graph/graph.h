@@ -174,6 +174,20 @@ struct Adapter {
   double dropout = 0;
 };
 
+// A low-rank adapter of a parameter that no linear layer holds: whoever reads
+// it gets weight + scaling * delta, with a delta for each of `slices`.
+struct ParameterAdapter {
+  ParameterId parameter;
+  RegionId module;   // that holds the parameter, as the model's source has it
+  RegionId wrapper;  // runs the module within
+  RegionId base;     // what it wraps: the next wrapper, or the module itself
+  ParameterId a;     // [slices * rank, in]
+  ParameterId b;     // [out, slices * rank]
+  int64_t slices = 1;
+  bool by_input = false;  // stored as [slices, in, out]
+  double scaling = 1;
+};
+
 struct Graph {
   std::vector<Region> regions;  // the root first
   std::vector<Storage> storages;
@@ -190,6 +204,8 @@ struct Graph {
   std::vector<RegionId> input_embeddings;     // tables that look tokens up
   std::optional<RegionId> output_embeddings;  // the linear layer of the logits
   std::vector<Adapter> adapters;              // by region
+  // The outermost wrapper of a module first.
+  std::vector<ParameterAdapter> parameter_adapters;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   // What sizes that depend on data were taken to be, each once: for people.

@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <vector>
 
 #include "base/nearest.h"
+#include "passes/fused_targets.h"
 
 namespace foretell {
 namespace {
@@ -25,49 +27,118 @@ bool IsMetBy(std::string_view path, std::string_view target) {
          path[path.size() - target.size() - 1] == '.';
 }
 
+bool IsMetByAny(std::string_view path, const std::set<std::string>& targets) {
+  return std::ranges::any_of(targets, [&](const std::string& target) {
+    return IsMetBy(path, target);
+  });
+}
+
 class Injection {
  public:
-  Injection(Builder& builder, const LoraSettings& settings)
-      : builder_(&builder), graph_(&builder.graph()), settings_(&settings) {}
+  Injection(Builder& builder, std::string_view model_type,
+            const LoraSettings& settings)
+      : builder_(&builder),
+        graph_(&builder.graph()),
+        settings_(&settings),
+        fused_(FusedTargetsOf(model_type)) {}
 
   std::optional<AdapterRefusal> Run() {
     if (auto refusal = Choose()) return refusal;
     for (Parameter& parameter : graph_->parameters) {
       StopTraining(*graph_, parameter);
     }
-    for (const LinearLayer& layer : chosen_) Add(layer);
+    // In the order of the modules: adapters train in that of their names.
+    for (const auto& [region, chosen] : chosen_) {
+      if (chosen.parameters.empty()) {
+        Add(chosen.layer);
+      } else {
+        Wrap(region, chosen.parameters);
+      }
+    }
     graph_->regions.front().name = "base_model.model";
     return std::nullopt;
   }
 
  private:
-  bool TakesAll() const {
-    return settings_->targets.size() == 1 &&
-           settings_->targets.front() == "all-linear";
-  }
+  // A linear layer, or parameters of another module.
+  struct Chosen {
+    LinearLayer layer;
+    std::vector<ParameterId> parameters;
+  };
 
   std::optional<AdapterRefusal> Choose() {
-    if (TakesAll()) {
+    std::set<std::string> targets(settings_->targets.begin(),
+                                  settings_->targets.end());
+    const bool takes_all = targets == std::set<std::string>{"all-linear"};
+    if (takes_all) {
+      targets.clear();
+      // The layers' whole names, or, beside fused parameters, their last parts.
       for (const LinearLayer& layer : graph_->linears) {
-        if (layer.region != graph_->output_embeddings) chosen_.push_back(layer);
+        if (layer.region == graph_->output_embeddings) continue;
+        targets.insert(fused_ ? (*graph_)[layer.region].name
+                              : graph_->PathOf(layer.region));
       }
-    } else if (auto refusal = ChooseNamed()) {
-      return refusal;
     }
+    if (fused_) {
+      if (auto refusal = ChooseFused(takes_all, targets)) return refusal;
+    }
+    if (auto refusal = ChooseModules(targets)) return refusal;
     if (chosen_.empty()) return NoneMatched();
-    std::ranges::sort(chosen_, {}, &LinearLayer::region);
     return std::nullopt;
   }
 
+  // Takes the names of fused parameters out of `targets`.
+  std::optional<AdapterRefusal> ChooseFused(bool takes_all,
+                                            std::set<std::string>& targets) {
+    std::set<std::string_view> old_names;
+    for (const FusedTarget& one : *fused_) {
+      const bool is_named = std::erase_if(targets, [&](const auto& target) {
+                              return IsMetBy(target, one.old_name);
+                            }) > 0;
+      if (is_named || takes_all) old_names.insert(one.old_name);
+    }
+    for (const FusedTarget& one : *fused_) {
+      const bool has_one = old_names.contains(one.old_name);
+      for (const FusedTarget& other : *fused_) {
+        if (other.parameter != one.parameter) continue;
+        if (has_one && !old_names.contains(other.old_name)) {
+          return AdapterRefusal{
+              fmt::format("{} alone cannot be adapted: {} is fused of it and "
+                          "{}",
+                          one.old_name, one.parameter, other.old_name),
+              fmt::format("name {} as well", other.old_name)};
+        }
+      }
+      if (!has_one) continue;
+      if (settings_->dropout > 0) {
+        return AdapterRefusal{
+            fmt::format("adapters of {}, a parameter, have no dropout",
+                        one.parameter),
+            "set the adapters' dropout to 0"};
+      }
+      ChooseParameters(one.parameter);
+    }
+    return std::nullopt;
+  }
+
+  void ChooseParameters(std::string_view name) {
+    for (uint32_t i = 0; i < graph_->parameters.size(); ++i) {
+      const Parameter& parameter = graph_->parameters[i];
+      if (!IsMetBy(graph_->NameOf(parameter), name)) continue;
+      std::vector<ParameterId>& of = chosen_[parameter.region].parameters;
+      if (std::ranges::find(of, ParameterId{i}) == of.end()) {
+        of.push_back(ParameterId{i});
+      }
+    }
+  }
+
   // A module that is met must be one that an adapter can lie beside.
-  std::optional<AdapterRefusal> ChooseNamed() {
+  std::optional<AdapterRefusal> ChooseModules(
+      const std::set<std::string>& targets) {
     for (uint32_t i = 1; i < graph_->regions.size(); ++i) {
       const RegionId region{i};
       const std::string path = graph_->PathOf(region);
-      const bool is_met = std::ranges::any_of(
-          settings_->targets,
-          [&](const auto& target) { return IsMetBy(path, target); });
-      if (!is_met) continue;
+      if (!IsMetByAny(path, targets)) continue;
       const auto layer =
           std::ranges::find(graph_->linears, region, &LinearLayer::region);
       if (layer == graph_->linears.end()) {
@@ -75,17 +146,20 @@ class Injection {
                               fmt::format("name linear layers, as {}",
                                           fmt::join(NamesOfLayers(), ", "))};
       }
-      chosen_.push_back(*layer);
+      chosen_[region].layer = *layer;
     }
     return std::nullopt;
   }
 
-  // The last parts of the names of all linear layers.
+  // The last parts of the names of all that can be adapted.
   std::set<std::string> NamesOfLayers() const {
     std::set<std::string> names;
     for (const LinearLayer& layer : graph_->linears) {
       if (layer.region == graph_->output_embeddings) continue;
       names.insert((*graph_)[layer.region].name);
+    }
+    if (fused_) {
+      for (const FusedTarget& one : *fused_) names.emplace(one.old_name);
     }
     return names;
   }
@@ -107,40 +181,107 @@ class Injection {
                               fmt::join(near, ", "), fmt::join(names, ", "))};
   }
 
-  void Add(const LinearLayer& layer) {
-    const RegionKind kind = (*graph_)[layer.region].kind;
-    Adapter adapter;
-    adapter.region = layer.region;
-    adapter.base = builder_->AddRegion(layer.region, "base_layer", kind);
+  DType DTypeFor(const Value& weight) const {
+    return settings_->float32 && BytesOf(weight.dtype) == 2 ? DType::kFloat32
+                                                            : weight.dtype;
+  }
+
+  Value WeightOf(ParameterId id) const {
+    return (*graph_)[(*graph_)[id].value];
+  }
+
+  RegionId AddDefault(RegionId wrapper, std::string_view name) {
+    const RegionKind kind = (*graph_)[wrapper].kind;
+    const RegionId outer = builder_->AddRegion(wrapper, name, kind);
+    return builder_->AddRegion(outer, "default", kind);
+  }
+
+  // The module below its wrapper, with all that it held.
+  RegionId MoveDown(RegionId module) {
+    const RegionId base =
+        builder_->AddRegion(module, "base_layer", (*graph_)[module].kind);
     for (Parameter& parameter : graph_->parameters) {
-      if (parameter.region == layer.region) parameter.region = adapter.base;
+      if (parameter.region == module) parameter.region = base;
     }
-    const auto child = [&](std::string_view name) {
-      const RegionId outer = builder_->AddRegion(layer.region, name, kind);
-      return builder_->AddRegion(outer, "default", kind);
-    };
-    const Value weight = (*graph_)[(*graph_)[layer.weight].value];
+    for (Buffer& buffer : graph_->buffers) {
+      if (buffer.region == module) buffer.region = base;
+    }
+    for (uint32_t i = 0; i < base.index; ++i) {
+      Region& region = graph_->regions[i];
+      if (region.parent == module) region.parent = base;
+    }
+    return base;
+  }
+
+  void Add(const LinearLayer& layer) {
+    const Value weight = WeightOf(layer.weight);
     const int64_t in = weight.shape[layer.is_conv1d ? 0 : 1];
     const int64_t out = weight.shape[layer.is_conv1d ? 1 : 0];
-    const DType dtype = settings_->float32 && BytesOf(weight.dtype) == 2
-                            ? DType::kFloat32
-                            : weight.dtype;
+    const DType dtype = DTypeFor(weight);
+    Adapter adapter;
+    adapter.region = layer.region;
+    adapter.base = MoveDown(layer.region);
     adapter.dropout = settings_->dropout;
-    adapter.dropout_region = child("lora_dropout");
-    adapter.a_region = child("lora_A");
+    adapter.dropout_region = AddDefault(layer.region, "lora_dropout");
+    adapter.a_region = AddDefault(layer.region, "lora_A");
     adapter.a = builder_->AddParameter(adapter.a_region, "weight",
                                        {settings_->rank, in}, dtype);
-    adapter.b_region = child("lora_B");
+    adapter.b_region = AddDefault(layer.region, "lora_B");
     adapter.b = builder_->AddParameter(adapter.b_region, "weight",
                                        {out, settings_->rank}, dtype);
     adapter.scaling = settings_->alpha / static_cast<double>(settings_->rank);
     graph_->adapters.push_back(adapter);
   }
 
+  // One wrapper within another, the last parameter's outermost.
+  void Wrap(RegionId module, const std::vector<ParameterId>& parameters) {
+    std::vector<RegionId> levels = {module};
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      levels.push_back(MoveDown(levels.back()));
+    }
+    const size_t first = graph_->parameter_adapters.size();
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const size_t level = parameters.size() - 1 - i;
+      graph_->parameter_adapters.push_back(
+          Wrapper(module, levels[level], levels[level + 1], parameters[i]));
+    }
+    std::reverse(
+        graph_->parameter_adapters.begin() + static_cast<std::ptrdiff_t>(first),
+        graph_->parameter_adapters.end());
+  }
+
+  ParameterAdapter Wrapper(RegionId module, RegionId wrapper, RegionId base,
+                           ParameterId parameter) {
+    ParameterAdapter out;
+    out.parameter = parameter;
+    out.module = module;
+    out.wrapper = wrapper;
+    out.base = base;
+    const Value weight = WeightOf(parameter);
+    const bool is_stack = weight.shape.rank() == 3;
+    out.slices = is_stack ? weight.shape[0] : 1;
+    int64_t fused = 0;
+    for (const FusedTarget& one : *fused_) {
+      if (one.parameter == (*graph_)[parameter].name) ++fused;
+    }
+    const int64_t rank = settings_->rank * std::max<int64_t>(1, fused);
+    const DType dtype = DTypeFor(weight);
+    out.a =
+        builder_->AddParameter(AddDefault(wrapper, "lora_A"), "weight",
+                               {rank * out.slices, weight.shape[-1]}, dtype);
+    out.b =
+        builder_->AddParameter(AddDefault(wrapper, "lora_B"), "weight",
+                               {weight.shape[-2], rank * out.slices}, dtype);
+    // With the rank its alpha grows.
+    out.scaling = settings_->alpha / static_cast<double>(settings_->rank);
+    return out;
+  }
+
   Builder* builder_;
   Graph* graph_;
   const LoraSettings* settings_;
-  std::vector<LinearLayer> chosen_;
+  std::optional<std::span<const FusedTarget>> fused_;
+  std::map<RegionId, Chosen> chosen_;
 };
 
 }  // namespace
@@ -157,8 +298,9 @@ void Freeze(Graph& graph, std::span<const std::string> prefixes) {
 }
 
 std::optional<AdapterRefusal> AddAdapters(Builder& builder,
+                                          std::string_view model_type,
                                           const LoraSettings& settings) {
-  return Injection(builder, settings).Run();
+  return Injection(builder, model_type, settings).Run();
 }
 
 }  // namespace foretell

@@ -8,9 +8,14 @@
 // "lora_A.default.weight" [rank, in] and "lora_B.default.weight" [out, rank]
 // come beside them; the model's own names begin with "base_model.model". All
 // that is no adapter stops training.
+//
+// Where transformers 5 made fused parameters of what were linear layers
+// (experts and their router), the old names mean those: the module is wrapped
+// once for each, and a parameter that fuses two has twice the rank.
 // Source: peft 0.21, tuners/tuners_utils.py (inject_adapter,
-// _maybe_include_all_linear_layers), tuners/lora/layer.py (LoraLayer,
-// LoraLayer.update_layer), tuners/lora/config.py.
+// _inject_parameters, _maybe_include_all_linear_layers), tuners/lora/layer.py
+// (LoraLayer.update_layer, ParamWrapper), utils/
+// transformers_weight_conversion.py (_convert_peft_config_moe).
 // Not modelled: biases that train, DoRA and other variants, adapters of
 // embeddings and convolutions, modules_to_save.
 //
@@ -21,6 +26,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "graph/builder.h"
 #include "spec/step_case.h"
@@ -35,8 +41,10 @@ struct AdapterRefusal {
   std::string cure;
 };
 
-// Nothing where all went well; else the graph is of no use.
+// `model_type` is the configuration's. Nothing where all went well; else the
+// graph is of no use.
 std::optional<AdapterRefusal> AddAdapters(Builder& builder,
+                                          std::string_view model_type,
                                           const LoraSettings& settings);
 
 }  // namespace foretell

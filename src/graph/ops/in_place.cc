@@ -24,6 +24,13 @@ std::string InferInPlace(const OperationArguments& args,
   return "";
 }
 
+std::string InferSet(const OperationArguments& args,
+                     std::vector<OperationOutput>& outputs) {
+  const Value& source = args.input(1);
+  outputs.push_back({source.shape, source.strides, source.dtype, 1});
+  return "";
+}
+
 std::string InferIndexPut(const OperationArguments& args,
                           std::vector<OperationOutput>& outputs) {
   const Value& target = args.input(0);
@@ -131,9 +138,14 @@ constexpr OperationRow kIndexAdd = {
     .saves = kSavesRows,
     .gradient = GradientOfIndexAdd};
 
-constexpr std::array kRows = {&kScatter,  &kIndexAdd, &kLogicalAnd, &kAdd,
-                              &kCopy,     &kFill,     &kMaskedFill, &kDiv,
-                              &kIndexPut, &kMul,      &kUniform};
+constexpr OperationRow kSet = {.name = "aten.set_.source_Tensor",
+                               .doc = "x takes on the storage of y.",
+                               .infer = InferSet,
+                               .differentiable = Differentiable::kNo};
+
+constexpr std::array kRows = {&kSet, &kScatter,  &kIndexAdd, &kLogicalAnd,
+                              &kAdd, &kCopy,     &kFill,     &kMaskedFill,
+                              &kDiv, &kIndexPut, &kMul,      &kUniform};
 
 }  // namespace
 
@@ -173,6 +185,9 @@ Tensor IndexAdd(Tensor target, Tensor index, Tensor rows) {
   return target.builder().Emit(
       kIndexAdd, {std::move(target), std::move(index), std::move(rows)},
       {int64_t{0}});
+}
+Tensor SetTo(Tensor target, Tensor source) {
+  return target.builder().Emit(kSet, {std::move(target), std::move(source)});
 }
 Tensor CopyInto(Tensor target, Tensor source) {
   return target.builder().Emit(kCopy, {std::move(target), std::move(source)});

@@ -21,6 +21,8 @@ Tensor MulInto(Tensor target, Tensor other);
 Tensor MulScalarInto(Tensor target, double number);
 Tensor DivInto(Tensor target, Tensor other);
 Tensor LogicalAndInto(Tensor target, Tensor other);
+// target.set_(source): the target takes on the source's storage.
+Tensor SetTo(Tensor target, Tensor source);
 Tensor CopyInto(Tensor target, Tensor source);
 Tensor FillWith(Tensor target, double value);
 // target[index] = values, for whole numbers along the first axis.

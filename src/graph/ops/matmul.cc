@@ -192,9 +192,9 @@ Tensor Addmm(Tensor bias, Tensor a, Tensor b) {
                           {std::move(bias), std::move(a), std::move(b)});
 }
 
-Tensor Baddbmm(Tensor bias, Tensor a, Tensor b) {
-  return a.builder().Emit(kBaddbmm,
-                          {std::move(bias), std::move(a), std::move(b)});
+Tensor Baddbmm(Tensor bias, Tensor a, Tensor b, double alpha) {
+  return a.builder().Emit(
+      kBaddbmm, {std::move(bias), std::move(a), std::move(b)}, {alpha});
 }
 
 Tensor GroupedMm(Tensor rows, Tensor factors, Tensor offsets) {

@@ -19,8 +19,8 @@ std::span<const OperationRow* const> MatmulOperations();
 Tensor Mm(Tensor a, Tensor b);
 // bias [n] or [m, n], plus the product.
 Tensor Addmm(Tensor bias, Tensor a, Tensor b);
-// bias [batch, m, n], plus the product of batches.
-Tensor Baddbmm(Tensor bias, Tensor a, Tensor b);
+// bias [batch, m, n], plus alpha times the product of batches.
+Tensor Baddbmm(Tensor bias, Tensor a, Tensor b, double alpha = 1);
 // Rows [m, k] in consecutive groups, whose ends `offsets` [groups] holds, each
 // with its own factor of [groups, k, n] -> [m, n]; or [m, k] x [k, n] with k in
 // groups -> [groups, m, n]. torch.utils.flop_counter leaves it out; its FLOPs

@@ -1,6 +1,9 @@
 #include "graph/ops/matmul_gradient.h"
 
+#include <utility>
+
 #include "graph/gradient.h"
+#include "graph/ops/elementwise.h"
 #include "graph/ops/matmul.h"
 #include "graph/ops/views.h"
 
@@ -52,8 +55,16 @@ void GradientOfBmm(Gradient& g) {
 }
 
 void GradientOfBaddbmm(Gradient& g) {
-  if (g.Needs(1)) g.Give(1, Bmm(g.grad(), Transpose(g.input(2), 1, 2)));
-  if (g.Needs(2)) g.Give(2, Bmm(Transpose(g.input(1), 1, 2), g.grad()));
+  const double alpha = g.Real(0);
+  const auto scaled = [alpha](Tensor product) {
+    return alpha == 1 ? product : MulNumber(std::move(product), alpha);
+  };
+  if (g.Needs(1)) {
+    g.Give(1, scaled(Bmm(g.grad(), Transpose(g.input(2), 1, 2))));
+  }
+  if (g.Needs(2)) {
+    g.Give(2, scaled(Bmm(Transpose(g.input(1), 1, 2), g.grad())));
+  }
   if (g.Needs(0)) g.Give(0, g.grad());
 }
 

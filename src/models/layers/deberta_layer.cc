@@ -52,7 +52,9 @@ DebertaEmbeddings::DebertaEmbeddings(const Module& at,
                      : std::nullopt),
       norm(Norm(at, config.layer())),
       dropout(at.Child("dropout"), config.layer().hidden_dropout),
-      position_ids(WholeNumberBuffer(at, "position_ids", config.positions)) {}
+      position_ids(WholeNumberBuffer(at, "position_ids", config.positions)) {
+  word_embeddings.module.MarkInputEmbeddings();
+}
 
 Tensor DebertaEmbeddings::Forward(const Tensor& input_ids, const Tensor& types,
                                   const Tensor& mask) const {
@@ -193,7 +195,9 @@ DebertaVocabularyHead::DebertaVocabularyHead(const Module& at,
       dense(at.Child("dense", RegionKind::kHead), config.layer().hidden,
             config.layer().hidden, true),
       transform_act_fn(at.Child("transform_act_fn"), config.layer().activation),
-      norm(Norm(at, config.layer())) {}
+      norm(Norm(at, config.layer())) {
+  dense.module.MarkOutputEmbeddings();
+}
 
 Tensor DebertaVocabularyHead::Forward(Tensor hidden, ParameterId words) const {
   const Scope scope = module.Enter();

@@ -37,7 +37,7 @@ Tensor SliceOf(const Tensor& table, const Tensor& index, int64_t at) {
 
 }  // namespace
 
-Tensor FusedExperts::RunLoop(const Tensor& hidden,
+Tensor FusedExperts::RunLoop(AdaptedModule& adapted, const Tensor& hidden,
                              const Routing& routing) const {
   Builder& builder = module.builder();
   const int64_t pairs = hidden.size(0) * config.per_token;
@@ -66,7 +66,7 @@ Tensor FusedExperts::RunLoop(const Tensor& hidden,
   const auto multiply = [&](const Tensor& x, ParameterId factors,
                             const std::optional<ParameterId>& bias,
                             int64_t expert) {
-    const Tensor slice = SliceOf(builder.Read(factors), index, expert);
+    const Tensor slice = SliceOf(adapted.Read(factors), index, expert);
     if (!bias) return ApplyLinear(x, slice, Tensor());
     const Tensor product = Mm(x, slice);
     return Add(product, SliceOf(builder.Read(*bias), index, expert));

@@ -23,11 +23,10 @@ TopKRouter::TopKRouter(const Module& at, const ExpertsConfig& settings)
       weight(at.Parameter("weight", {config.experts, config.hidden})) {}
 
 Routing TopKRouter::Forward(const Tensor& hidden) const {
-  const Scope scope = module.Enter();
-  Builder& builder = module.builder();
+  AdaptedModule adapted(module);
   const Tensor rows = View(hidden, {-1, config.hidden});
   Routing out;
-  out.logits = ApplyLinear(rows, builder.Read(weight), Tensor());
+  out.logits = ApplyLinear(rows, adapted.Read(weight), Tensor());
   const Tensor probabilities =
       config.softmax_casts ? SoftmaxInFloat(out.logits, -1)
                            : SoftmaxOp(To(out.logits, DType::kFloat32), -1);
@@ -100,14 +99,14 @@ Tensor FusedExperts::ApplyGate(const Tensor& both) const {
 
 Tensor FusedExperts::Forward(const Tensor& hidden, const Routing& routing,
                              std::string_view experts) const {
-  const Scope scope = module.Enter();
-  return experts == "eager" ? RunLoop(hidden, routing)
-                            : RunGrouped(hidden, routing);
+  AdaptedModule adapted(module);
+  return experts == "eager" ? RunLoop(adapted, hidden, routing)
+                            : RunGrouped(adapted, hidden, routing);
 }
 
 // Tokens are put in the order of their experts, run in groups, weighted, put
 // back, and summed over the experts of each. Names live as they do there.
-Tensor FusedExperts::RunGrouped(const Tensor& hidden,
+Tensor FusedExperts::RunGrouped(AdaptedModule& adapted, const Tensor& hidden,
                                 const Routing& routing) const {
   Builder& builder = module.builder();
   const int64_t tokens = hidden.size(0);
@@ -128,7 +127,7 @@ Tensor FusedExperts::RunGrouped(const Tensor& hidden,
     if (biases) bias = Index(builder.Read(*biases), std::span(&sorted, 1));
   };
   const auto grouped = [&](const Tensor& x, ParameterId factors) {
-    Tensor read = builder.Read(factors);
+    Tensor read = adapted.Read(factors);
     if (!config.clamped) read = Transpose(read, -2, -1);
     const Tensor product = GroupedMm(x, read, offsets);
     return bias.empty() ? product : AddInto(product, bias);

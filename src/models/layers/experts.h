@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/layers/adapted_module.h"
 #include "models/layers/mlp.h"
 #include "models/layers/module.h"
 
@@ -79,11 +80,13 @@ struct FusedExperts {
   // [rows, 2 intermediate] -> [rows, intermediate]
   Tensor ApplyGate(const Tensor& both) const;
 
-  Tensor RunGrouped(const Tensor& hidden, const Routing& routing) const;
+  Tensor RunGrouped(AdaptedModule& adapted, const Tensor& hidden,
+                    const Routing& routing) const;
   // One expert after another. How many tokens each gets depends on the data:
   // they are taken to spread evenly, and the graph says so. FLOPs are those of
   // the grouped products either way.
-  Tensor RunLoop(const Tensor& hidden, const Routing& routing) const;
+  Tensor RunLoop(AdaptedModule& adapted, const Tensor& hidden,
+                 const Routing& routing) const;
 
   Module module;
   ExpertsConfig config;

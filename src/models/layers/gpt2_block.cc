@@ -61,7 +61,7 @@ Tensor Gpt2Attention::UpcastAttention(const Tensor& q, const Tensor& k,
   {
     const AutocastScope exactly(q.builder(), std::nullopt);
     const Tensor exact = To(rows, DType::kFloat32);
-    weights = Baddbmm(weights, exact, To(columns, DType::kFloat32));
+    weights = Baddbmm(weights, exact, To(columns, DType::kFloat32), scale);
   }
   weights = Reshape(weights, {batch, config.heads, length, key_length});
   if (!mask.empty()) weights = Add(weights, mask);
