@@ -65,7 +65,7 @@ class Replay {
     for (uint32_t i = 0; i < operation.input_count; ++i) {
       inputs.push_back(Input(graph_.InputsOf(operation)[i]));
     }
-    if (!Keep(operation, inputs, 0)) return false;
+    if (!Keep(index, inputs, 0)) return false;
     const auto stated = graph_.AttributesOf(operation);
     const std::vector<Attribute> attributes(stated.begin(), stated.end());
     const std::vector<Tensor> outputs =
@@ -75,13 +75,13 @@ class Replay {
     for (uint32_t i = 0; i < operation.output_count; ++i) {
       Of(graph_.OutputsOf(operation)[i]) = outputs[i];
     }
-    return Keep(operation, outputs, operation.input_count);
+    return Keep(index, outputs, operation.input_count);
   }
 
   // Keeps those of `tensors`, operands from `first` on, that the record of the
   // operation names. False after the last that the region needs.
-  bool Keep(const Operation& operation, std::span<const Tensor> tensors,
-            uint32_t first) {
+  bool Keep(uint32_t index, std::span<const Tensor> tensors, uint32_t first) {
+    const Operation operation = graph_.operations[index];
     for (uint32_t i = 0; i < operation.saved_count; ++i) {
       const uint32_t at = operation.first_saved + i;
       const Saved saved = graph_.saved[at];
@@ -93,7 +93,11 @@ class Replay {
       const Tensor& tensor =
           is_own ? Of(saved.value) : tensors[saved.operand - first];
       const bool has_gradient = graph_[saved.value].requires_grad;
-      builder_.tape().SetKept(at, has_gradient ? Detach(tensor) : tensor);
+      Tensor kept = has_gradient ? Detach(tensor) : tensor;
+      // Nobody asks for what a record kept that ended within the forward.
+      if (builder_.tape().Has(OperationId{index})) {
+        builder_.tape().SetKept(at, std::move(kept));
+      }
       if (--left_ == 0) return false;
     }
     return true;
