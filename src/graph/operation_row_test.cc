@@ -23,6 +23,7 @@ const std::map<std::string_view, std::string_view>& WithoutRule() {
        "taken of distances, in whole numbers, and of "
        "router scores outside autograd"},
       {"aten.index_put_.default", "writes whole numbers"},
+      {"aten.max.default", "taken of positions"},
       {"aten.max.default", "taken of positions, in whole numbers"},
   };
   return rows;
