@@ -136,6 +136,12 @@ Tensor DebertaConvolution::Forward(const Tensor& hidden, const Tensor& residual,
     return Contiguous(Permute(std::move(moved), {0, 2, 1}));
   };
   Tensor out = run();
+  if (hidden.size(1) == 1) {
+    // Nothing was copied then: what is masked is a view of the convolution's
+    // own result.
+    builder.Fail("a convolution over one token is masked through a view");
+    return residual;
+  }
   const Tensor hides = To(RsubScalar(mask, 1), DType::kBool);
   out = FillWhere(out, Expand(Unsqueeze(hides, -1), out.shape()), 0);
   out = ActivateByName(config.activation, dropout.Forward(out));

@@ -16,6 +16,23 @@ namespace {
 
 using Keys = std::initializer_list<std::string_view>;
 
+// A key and the alias that is set after it, or none.
+struct AliasedKey {
+  std::string_view name;
+  std::string_view alias;
+};
+
+// The class takes a null of its own name where an alias is set later.
+template <class Read>
+int64_t ReadAliased(const ConfigView& config, const AliasedKey& key,
+                    const Read& read) {
+  if (key.alias.empty()) return read(Keys{key.name});
+  const ConfigValue* own = config.Raw(key.name);
+  const bool is_null = own != nullptr && own->is_null();
+  if (is_null && config.Has(key.alias)) return read(Keys{key.alias});
+  return read(Keys{key.alias, key.name});
+}
+
 void CheckHeads(const ConfigView& config, std::string_view key,
                 const BartStackConfig& stack) {
   const BartLayerConfig& layer = stack.layer;
@@ -59,7 +76,9 @@ BartStackConfig ReadShared(const ConfigView& config) {
   BartStackConfig out;
   out.vocabulary = SizeOrEmpty(config, {"vocab_size"}, 50265);
   out.positions = SizeOrEmpty(config, {"max_position_embeddings"}, 1024);
-  out.layer.width = config.Size({"hidden_size", "d_model"}, 1024);
+  out.layer.width =
+      ReadAliased(config, {"d_model", "hidden_size"},
+                  [&](Keys keys) { return config.Size(keys, 1024); });
   out.layer.dropout = ReadLateDropout(config, "dropout", 0.1);
   out.layer.attention_dropout = ReadLateDropout(config, "attention_dropout", 0);
   out.layer.activation_dropout =
@@ -73,25 +92,26 @@ BartStackConfig ReadShared(const ConfigView& config) {
 }
 
 struct StackKeys {
-  Keys layers;
-  Keys heads;
+  AliasedKey layers;
+  AliasedKey heads;
   std::string_view inner;
   std::string_view layer_drop;
 };
 
 void ReadStack(const ConfigView& config, const StackKeys& keys,
                BartStackConfig& out) {
-  out.layers = config.Layers(keys.layers, 12);
+  out.layers = ReadAliased(config, keys.layers, [&](Keys names) {
+    return config.Layers(names, 12);
+  });
   out.layer.inner = SizeOrEmpty(config, {keys.inner}, 4096);
   out.layer_drop = ReadChance(config, keys.layer_drop, 0);
-  if (out.layers == 0) {
-    // Nothing divides by the heads then.
-    out.layer.heads = SizeOrEmpty(config, keys.heads, 16);
-  } else {
-    out.layer.heads = config.Size(keys.heads, 16);
-    out.layer.head_dim =
-        std::max<int64_t>(1, out.layer.width / out.layer.heads);
-  }
+  out.layer.heads = ReadAliased(config, keys.heads, [&](Keys names) {
+    // Nothing divides by the heads where there is no layer.
+    return out.layers == 0 ? SizeOrEmpty(config, names, 16)
+                           : config.Size(names, 16);
+  });
+  if (out.layers == 0) return;
+  out.layer.head_dim = std::max<int64_t>(1, out.layer.width / out.layer.heads);
 }
 
 Activation ReadActivation(const ConfigView& config) {
@@ -130,16 +150,16 @@ BartConfig ReadBart(const ConfigView& config, const BartNeeds& needs) {
   out.decoder = ReadShared(config);
   out.encoder = out.decoder;
   ReadStack(config,
-            {.layers = {"decoder_layers"},
-             .heads = {"decoder_attention_heads"},
+            {.layers = {"decoder_layers", ""},
+             .heads = {"decoder_attention_heads", ""},
              .inner = "decoder_ffn_dim",
              .layer_drop = "decoder_layerdrop"},
             out.decoder);
   CheckHeads(config, "decoder_attention_heads", out.decoder);
   if (needs.encoder) {
     ReadStack(config,
-              {.layers = {"num_hidden_layers", "encoder_layers"},
-               .heads = {"num_attention_heads", "encoder_attention_heads"},
+              {.layers = {"encoder_layers", "num_hidden_layers"},
+               .heads = {"encoder_attention_heads", "num_attention_heads"},
                .inner = "encoder_ffn_dim",
                .layer_drop = "encoder_layerdrop"},
               out.encoder);
