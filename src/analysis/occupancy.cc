@@ -53,8 +53,15 @@ void Occupancy::SetKinds(const KnownStorages& known) {
   const auto mark = [this](std::span<const StorageId> list, MemoryKind kind) {
     for (const StorageId storage : list) kinds_[storage.index] = kind;
   };
-  const auto backward = std::ranges::find(memory_->phases, Phase::kBackward,
-                                          &PhaseMemory::phase);
+  for (const OperationRange& range : known.recomputed) {
+    for (uint32_t i = range.first; i < range.end; ++i) {
+      for (const ValueId id : graph_->OutputsOf(graph_->operations[i])) {
+        kinds_[(*graph_)[id].storage.index] = MemoryKind::kRecomputed;
+      }
+    }
+  }
+  const auto backward =
+      std::ranges::find(memory_->phases, Phase::kBackward, &PhaseMemory::phase);
   const bool trains = backward != memory_->phases.end();
   const uint32_t end = trains ? graph_->phases[1].first_step : 0;
   std::vector<bool> lives(kinds_.size());
@@ -82,6 +89,9 @@ void Occupancy::SetKinds(const KnownStorages& known) {
         break;
       case StorageKind::kState:
         kinds_[i] = MemoryKind::kStates;
+        break;
+      case StorageKind::kLasting:
+        kinds_[i] = MemoryKind::kBuffers;
         break;
       case StorageKind::kActivation:
         break;
@@ -147,8 +157,8 @@ std::vector<MemoryPoint> Occupancy::Points(size_t most) const {
   size_t event = 0;
   size_t phase = 0;
   for (uint32_t at = 0; at < graph_->steps.size(); ++at) {
-    const bool starts = phase < graph_->phases.size() &&
-                        graph_->phases[phase].first_step <= at;
+    const bool starts =
+        phase < graph_->phases.size() && graph_->phases[phase].first_step <= at;
     if (starts) now.phase = graph_->phases[phase++].phase;
     for (; event < memory_->events.size() && memory_->events[event].step == at;
          ++event) {

@@ -22,18 +22,19 @@
 
 #include "analysis/memory.h"
 #include "graph/graph.h"
+#include "graph/tape.h"
 
 namespace foretell {
 
 enum class MemoryKind : uint8_t {
   kParameters,
-  kGradients,   // of parameters
-  kStates,      // of an optimizer
-  kBuffers,
+  kGradients,  // of parameters
+  kStates,     // of an optimizer
+  kBuffers,    // and what else the model keeps
   kInputs,
   kKept,        // from the forward for the backward
   kCache,       // of generation
-  kRecomputed,  // kept as well, but made again by the backward
+  kRecomputed,  // made by the backward running a forward again
   kReturned,    // by the object that the model's class returns, and the loss
   kTemporary,
 };
@@ -48,6 +49,7 @@ struct KnownStorages {
   std::span<const StorageId> states = {};
   std::span<const StorageId> returned = {};
   std::span<const StorageId> cache = {};
+  std::span<const OperationRange> recomputed = {};
 };
 
 // The state of a step as one of its operations has run.
@@ -83,6 +85,7 @@ class Occupancy {
   const Graph* graph_;
   const StepMemory* memory_;
   std::vector<MemoryKind> kinds_;  // by storage
+  int64_t lasting_ = 0;            // that the model keeps beside buffers
   BytesByKind resident_ = {};
 };
 

@@ -228,7 +228,7 @@ std::variant<CompiledStep, Refusal> CompileStep(const ModelConfig& config,
   }
   if (auto refusal = ChooseTraining(out.model, step)) {
     InputError error;
-    error.place.source = config.source;
+    error.place.key = "--lora";
     error.what = "the adapters cannot be added: " + refusal->what;
     error.cure = std::move(refusal->cure);
     return Refusal{{error}};

@@ -33,15 +33,15 @@ enum class StopAfter : uint8_t { kForward, kBackward, kOptimizer };
 
 struct CompiledStep {
   ReadModel model;
-  int64_t gradient_bytes = 0;          // of all parameters that train
-  int64_t optimizer_bytes = 0;         // of its states, after the step
-  std::optional<int64_t> cache_bytes;  // of generation, where it fills one
+  int64_t gradient_bytes = 0;               // of all parameters that train
+  int64_t optimizer_bytes = 0;              // of its states, after the step
+  std::optional<int64_t> cache_bytes = {};  // of generation, where it fills one
   // Storages that hold gradients, states and what the caller got back from
   // the forward, for tables.
-  std::vector<StorageId> gradients;
-  std::vector<StorageId> states;
-  std::vector<StorageId> returned;
-  OptimizerResult optimizer;  // holds the states
+  std::vector<StorageId> gradients = {};
+  std::vector<StorageId> states = {};
+  std::vector<StorageId> returned = {};
+  OptimizerResult optimizer = {};  // holds the states
 
   const Graph& graph() const { return *model.built.graph; }
 };

@@ -14,6 +14,7 @@
 #include "base/checked.h"
 #include "base/figure.h"
 #include "graph/operation_row.h"
+#include "graph/tape.h"
 #include "rules/step_rules.h"
 
 namespace foretell {
@@ -62,8 +63,7 @@ std::string SettingOf(const StepCase& step, DType dtype) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::vector<std::string> AssumptionsOf(const CompiledStep& compiled,
-                                       const StepCase& step) {
+std::vector<std::string> AssumptionsOf(const StepCase& step) {
   std::vector<std::string> out;
   out.push_back(fmt::format(
       "eager PyTorch {} and transformers {}, with the kernels of sm{}",
@@ -83,9 +83,6 @@ std::vector<std::string> AssumptionsOf(const CompiledStep& compiled,
               "(--first-step: it makes them)");
   }
   if (!step.mask) out.emplace_back("no attention mask is passed");
-  for (const std::string& one : compiled.graph().assumptions) {
-    out.push_back(one);
-  }
   out.emplace_back(
       "not in any figure: workspaces of libraries (cuBLAS, cuDNN), rounding "
       "and holes of the caching allocator, the driver's context");
@@ -117,10 +114,12 @@ class Summary {
       : step_(step),
         graph_(step.graph()),
         figures_(figures),
-        occupancy_(graph_, figures.memory,
-                   {.gradients = step.gradients,
-                    .states = step.states,
-                    .returned = step.returned}) {}
+        occupancy_(
+            graph_, figures.memory,
+            {.gradients = step.gradients,
+             .states = step.states,
+             .returned = step.returned,
+             .recomputed = step.model.built.builder->tape().recomputed}) {}
 
   bool Fill(size_t most_points, StepResult& out) {
     CountOperations();
@@ -245,7 +244,7 @@ std::variant<StepAnswer, Refusal> AnswerStep(const StepRequest& request) {
   }
   out.result = std::move(result);
   out.not_exact = ReasonsNotExact(compiled, request.step);
-  out.assumptions = AssumptionsOf(compiled, request.step);
+  out.assumptions = AssumptionsOf(request.step);
   for (const Finding& finding : compiled.model.log.findings) {
     out.findings.push_back(finding);
   }

@@ -75,8 +75,8 @@ struct StepResult {
 struct StepAnswer {
   std::string name;  // the id, or the file
   std::string class_name;
-  std::string setting;  // the case in one line
-  std::optional<StepResult> result;  // nothing where a finding blocks
+  std::string setting;                 // the case in one line
+  std::optional<StepResult> result;    // nothing where a finding blocks
   std::vector<std::string> not_exact;  // reasons; none: all is exact
   std::vector<std::string> assumptions;
   std::vector<Finding> findings;

@@ -55,8 +55,7 @@ bool Fits(const Graph& graph, const StepCase& step) {
       widest = std::max(widest, shape[axis]);
     }
   }
-  auto size =
-      CheckedMul(step.batch, std::max(step.sequence, step.target));
+  auto size = CheckedMul(step.batch, std::max(step.sequence, step.target));
   if (size) size = CheckedMul(*size, kWidestElement);
   if (size) size = CheckedMul(*size, widest);
   return size.has_value();
@@ -78,14 +77,11 @@ std::string PositionTable(const Graph& graph) {
 // Settings whose operations are not followed: told, not guessed.
 void CheckFollowed(const StepCase& step, std::vector<InputError>& out) {
   const auto not_yet = [&out](std::string option, std::string_view thing) {
-    out.push_back(At(std::move(option),
-                     fmt::format("{} is not followed operator by operator yet",
-                                 thing),
-                     "leave it out"));
+    out.push_back(
+        At(std::move(option),
+           fmt::format("{} is not followed operator by operator yet", thing),
+           "leave it out"));
   };
-  if (step.autocast) not_yet("--autocast", "autocast");
-  if (step.lora) not_yet("--lora", "LoRA");
-  if (!step.frozen.empty()) not_yet("--freeze", "freezing");
   if (step.mode != StepMode::kTrain) not_yet("--mode", "inference");
 }
 
@@ -107,12 +103,12 @@ std::vector<InputError> CheckStep(const ReadModel& whole,
                                  layers)));
   }
   if (!Fits(*whole.built.graph, step)) {
-    out.push_back(At("--batch",
-                     fmt::format("{} sequences of {} tokens make tensors past "
-                                 "2^63 - 1 bytes",
-                                 step.batch,
-                                 std::max(step.sequence, step.target)),
-                     "lower --batch or --seq"));
+    out.push_back(
+        At("--batch",
+           fmt::format("{} sequences of {} tokens make tensors past "
+                       "2^63 - 1 bytes",
+                       step.batch, std::max(step.sequence, step.target)),
+           "lower --batch or --seq"));
   }
   if (step.target > 0 && !HasTwoSides(whole)) {
     out.push_back(
@@ -125,8 +121,8 @@ std::vector<InputError> CheckStep(const ReadModel& whole,
   // Without its fused kernel a scan runs some forty operations per token.
   constexpr int64_t kMostTokens = int64_t{1} << 20;
   const int64_t built = std::min(layers, build.most_layers.value_or(layers));
-  if (IsRecurrent(whole) && step.sequence > kMostTokens / std::max<int64_t>(
-                                                built, 1)) {
+  if (IsRecurrent(whole) &&
+      step.sequence > kMostTokens / std::max<int64_t>(built, 1)) {
     out.push_back(At(
         "--seq",
         fmt::format("{} without its fused kernel runs token after token: {} "

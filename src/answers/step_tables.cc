@@ -13,9 +13,8 @@ namespace foretell {
 namespace {
 
 bool IsIndex(std::string_view name) {
-  return !name.empty() && std::ranges::all_of(name, [](char c) {
-    return c >= '0' && c <= '9';
-  });
+  return !name.empty() &&
+         std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // "a.b.3.c" as its parts.

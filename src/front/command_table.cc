@@ -177,14 +177,13 @@ CommandRow GraphCommand() {
           "shapes, dtypes and the module that each belongs to: of the forward, "
           "or as far as --after says.",
       .arguments = {TargetArgument()},
-      .options = Joined(
-          {{{.name = "after",
-             .value = "PHASE",
-             .doc = "Stop behind this phase.",
-             .allowed = {"forward", "backward", "optimizer"},
-             .default_value = "forward"}},
-           BuildRows(),
-           StepRows()}),
+      .options = Joined({{{.name = "after",
+                           .value = "PHASE",
+                           .doc = "Stop behind this phase.",
+                           .allowed = {"forward", "backward", "optimizer"},
+                           .default_value = "forward"}},
+                         BuildRows(),
+                         StepRows()}),
       .examples = {{"foretell graph Qwen/Qwen3-8B --layers 1 --seq 16",
                     "One block's operations on sixteen tokens."},
                    {"foretell graph Qwen/Qwen3-0.6B --layers 1 "
@@ -271,8 +270,8 @@ const CommandTable& Commands() {
           "command line is wrong, and 3 for a bug of Foretell.",
       .global_options = GlobalOptions(),
       .commands = {ModelCommand(), StepCommand(), ModelsCommand(),
-                   VerifyCommand(), GraphCommand(), CompletionCommand(), SchemaCommand(),
-                   HelpCommand(), CompleteIdsCommand()}};
+                   VerifyCommand(), GraphCommand(), CompletionCommand(),
+                   SchemaCommand(), HelpCommand(), CompleteIdsCommand()}};
   return table;
 }
 

@@ -27,8 +27,8 @@ std::optional<TimelineFormat> FormatOf(const std::string& path) {
 
 void WriteTimeline(const Invocation& invocation, const std::string& path,
                    TimelineFormat format, const StepAnswer& answer) {
-  if (auto error = WriteNamedFile(path, RenderTimeline(answer, format),
-                                  kTimelineMark)) {
+  if (auto error =
+          WriteNamedFile(path, RenderTimeline(answer, format), kTimelineMark)) {
     error->place = invocation.PlaceOf("timeline");
     throw InputErrors(*std::move(error));
   }

@@ -75,8 +75,8 @@ class Reader {
 
   void Fail(std::string_view option, std::string what, std::string cure,
             size_t inside = 0) {
-    errors_.push_back({line_.PlaceOf(option, 0, inside), std::move(what),
-                       std::move(cure)});
+    errors_.push_back(
+        {line_.PlaceOf(option, 0, inside), std::move(what), std::move(cure)});
   }
 
   void CheckAttention(const std::string& name) {
@@ -92,9 +92,9 @@ class Reader {
     }
     const auto near = NearestNames(name, kAttention, 1);
     Fail("attn", fmt::format("--attn cannot be {}", name),
-         fmt::format("{}--attn is one of eager, sdpa",
-                     near.empty() ? ""
-                                  : fmt::format("did you mean {}? ", near[0])));
+         fmt::format(
+             "{}--attn is one of eager, sdpa",
+             near.empty() ? "" : fmt::format("did you mean {}? ", near[0])));
   }
 
   // What only a training step has.

@@ -8,11 +8,10 @@
 
 #include <vector>
 
+#include "answers/step.h"
 #include "base/input_error.h"
 #include "front/command_table.h"
 #include "front/invocation.h"
-#include "models/build.h"
-#include "spec/step_case.h"
 
 namespace foretell {
 

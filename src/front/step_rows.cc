@@ -55,9 +55,8 @@ std::vector<OptionRow> KernelRows() {
        .aliases = {"attention", "attn-implementation"}},
       {.name = "experts",
        .value = "NAME",
-       .doc =
-           "How a mixture of experts multiplies: all at once, or one expert "
-           "after another.",
+       .doc = "How a mixture of experts multiplies: all at once, or one expert "
+              "after another.",
        .allowed = {"grouped_mm", "eager"},
        .default_value = "grouped_mm",
        .aliases = {"experts-implementation"}},
@@ -93,9 +92,8 @@ std::vector<OptionRow> TrainingRows() {
            "dtype); targets=all-linear takes every linear layer."},
       {.name = "freeze",
        .value = "PREFIXES",
-       .doc =
-           "Parameters whose names begin so take no gradient; several by "
-           "commas.",
+       .doc = "Parameters whose names begin so take no gradient; several by "
+              "commas.",
        .aliases = {"frozen"}},
       {.name = "optimizer",
        .value = "NAME",
@@ -105,9 +103,8 @@ std::vector<OptionRow> TrainingRows() {
        .default_value = "adamw_fused",
        .aliases = {"optim", "optimiser"}},
       {.name = "first-step",
-       .doc =
-           "The step in which the optimizer makes its states, instead of a "
-           "later one."},
+       .doc = "The step in which the optimizer makes its states, instead of a "
+              "later one."},
   };
 }
 
@@ -129,9 +126,8 @@ std::vector<OptionRow> VersionRows() {
 std::vector<OptionRow> BuildRows() {
   return {{.name = "class",
            .value = "NAME",
-           .doc =
-               "The model class to build, where it is not the "
-               "configuration's first architecture.",
+           .doc = "The model class to build, where it is not the "
+                  "configuration's first architecture.",
            .aliases = {"architecture", "arch"}},
           {.name = "layers",
            .value = "N",
@@ -140,9 +136,8 @@ std::vector<OptionRow> BuildRows() {
            .aliases = {"num-layers", "num-hidden-layers", "n-layers"}},
           {.name = "dtype",
            .value = "NAME",
-           .doc =
-               "The parameters' element type, in PyTorch's name or its "
-               "short form; the configuration's own where absent.",
+           .doc = "The parameters' element type, in PyTorch's name or its "
+                  "short form; the configuration's own where absent.",
            .suggested = {"float32", "bfloat16", "float16"},
            .aliases = {"torch-dtype", "precision"}}};
 }

@@ -22,11 +22,11 @@ InputError Error(const std::string& path, std::string what, std::string cure) {
 }
 
 InputError Failed(const std::string& path, int code) {
-  return Error(path,
-               path + " cannot be written: " +
-                   std::generic_category().message(code),
-               "check the folder, its permissions and the disk's free space, "
-               "or name another file");
+  return Error(
+      path,
+      path + " cannot be written: " + std::generic_category().message(code),
+      "check the folder, its permissions and the disk's free space, "
+      "or name another file");
 }
 
 // Far enough into a file of any kind that is marked.
@@ -38,9 +38,9 @@ std::optional<InputError> CheckTarget(const std::string& path,
     case PathKind::kMissing:
       return std::nullopt;
     case PathKind::kFolder:
-      return Error(path, path + " is a folder",
-                   "name a file in it, such as " +
-                       JoinPath(path, "timeline.svg"));
+      return Error(
+          path, path + " is a folder",
+          "name a file in it, such as " + JoinPath(path, "timeline.svg"));
     case PathKind::kOther:
       return Error(path, path + " is no plain file", "name another file");
     case PathKind::kFile:

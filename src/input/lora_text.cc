@@ -12,8 +12,8 @@
 namespace foretell {
 namespace {
 
-constexpr std::array<std::string_view, 6> kKeys = {"r",       "targets", "alpha",
-                                                   "dropout", "adapter", "task"};
+constexpr std::array<std::string_view, 6> kKeys = {
+    "r", "targets", "alpha", "dropout", "adapter", "task"};
 constexpr int64_t kLargestRank = 65536;
 
 template <class Number>
@@ -76,18 +76,18 @@ class Reader {
     if (key == "task") return;
     const auto near = NearestNames(key, kKeys, 1);
     Fail(at, fmt::format("\"{}\" is no setting of LoRA", key.substr(0, 80)),
-         fmt::format("{}the settings are r, targets, alpha, dropout, adapter "
-                     "and task",
-                     near.empty() ? ""
-                                  : fmt::format("did you mean {}? ", near[0])));
+         fmt::format(
+             "{}the settings are r, targets, alpha, dropout, adapter "
+             "and task",
+             near.empty() ? "" : fmt::format("did you mean {}? ", near[0])));
   }
 
   void ReadRank(size_t at, std::string_view value) {
     const auto rank = ReadNumber<int64_t>(value);
     if (!rank || *rank < 1 || *rank > kLargestRank) {
-      return Fail(at, fmt::format("\"{}\" is no rank", value.substr(0, 80)),
-                  fmt::format("write a whole number from 1 to {}",
-                              kLargestRank));
+      return Fail(
+          at, fmt::format("\"{}\" is no rank", value.substr(0, 80)),
+          fmt::format("write a whole number from 1 to {}", kLargestRank));
     }
     settings_.rank = *rank;
   }

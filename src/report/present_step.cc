@@ -69,9 +69,8 @@ class Presenter {
       const int64_t bytes = result.at_peak[i];
       if (bytes > 0) kinds.emplace_back(bytes, static_cast<MemoryKind>(i));
     }
-    std::ranges::stable_sort(kinds, [](const auto& a, const auto& b) {
-      return a.first > b.first;
-    });
+    std::ranges::stable_sort(
+        kinds, [](const auto& a, const auto& b) { return a.first > b.first; });
     for (const auto& [bytes, kind] : kinds) {
       document_.AddRow("at_peak", {NameOf(kind), Bytes(bytes)});
     }
@@ -80,11 +79,11 @@ class Presenter {
   void AddPhases(const StepResult& result) {
     for (const StepPhase& phase : result.phases) {
       const StepMoment& at = phase.peak_at;
-      document_.AddRow(
-          "phases", {NameOf(at.phase), phase.operations, Flops(phase.flops),
-                     Bytes(phase.peak),
-                     at.operation.empty() ? Cell() : Cell(at.operation),
-                     at.module.empty() ? Cell() : Cell(at.module)});
+      document_.AddRow("phases",
+                       {NameOf(at.phase), phase.operations, Flops(phase.flops),
+                        Bytes(phase.peak),
+                        at.operation.empty() ? Cell() : Cell(at.operation),
+                        at.module.empty() ? Cell() : Cell(at.module)});
     }
     document_.Set("flops", Flops(result.flops));
     const auto set = [this](const char* path,

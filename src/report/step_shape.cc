@@ -60,8 +60,8 @@ SectionShape Phases() {
                 true},
                {"module", "Module", CellType::kText,
                 "The module of that operation.", true}})),
-          Optional(FieldRow("flops", "FLOPs", CellType::kFigure,
-                            "Of all phases.")),
+          Optional(
+              FieldRow("flops", "FLOPs", CellType::kFigure, "Of all phases.")),
           Optional(FieldRow("kept_bytes", "Kept for the backward",
                             CellType::kFigure,
                             "What autograd keeps once the forward has run, "
@@ -126,11 +126,11 @@ SectionShape Operators() {
 
 SectionShape Assumptions() {
   return {.title = "Taken as given",
-          .rows = {Optional(TableRow(
-              "assumptions", "Taken as given",
-              "What the figures rest on, beside the configuration.",
-              {{"assumption", "Assumption", CellType::kText,
-                "What was assumed."}}))}};
+          .rows = {Optional(
+              TableRow("assumptions", "Taken as given",
+                       "What the figures rest on, beside the configuration.",
+                       {{"assumption", "Assumption", CellType::kText,
+                         "What was assumed."}}))}};
 }
 
 }  // namespace

@@ -69,7 +69,8 @@ std::string Shortened(const std::string& text, size_t width) {
 }
 
 std::string Size(double bytes) {
-  return WriteFigure(AnyFigure::Estimated(Unit::kBytes, bytes, bytes, bytes, ""))
+  return WriteFigure(
+             AnyFigure::Estimated(Unit::kBytes, bytes, bytes, bytes, ""))
       .number.substr(1);
 }
 
@@ -154,10 +155,9 @@ class Picture {
 
   void Open() {
     const std::string name = Shortened(answer_.name, 60);
-    const std::string verdict =
-        fmt::format("{}: {}{} at the peak", name,
-                    answer_.not_exact.empty() ? "" : "about ",
-                    PeakSize(result_.peak));
+    const std::string verdict = fmt::format(
+        "{}: {}{} at the peak", name, answer_.not_exact.empty() ? "" : "about ",
+        PeakSize(result_.peak));
     out_ += fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" "
         "width=\"{0}\" height=\"{1}\" role=\"img\">\n"
@@ -205,15 +205,18 @@ class Picture {
             const std::vector<int64_t>& over) {
     shown_.push_back(layer);
     std::string path = "M" + Outline(over, false) + "L" + Outline(under, true);
-    out_ += fmt::format(
-        "<path d=\"{}Z\" fill=\"{}\"><title>{}</title></path>\n", path,
-        layer.colour, NameOf(layer.kind));
+    out_ +=
+        fmt::format("<path d=\"{}Z\" fill=\"{}\"><title>{}</title></path>\n",
+                    path, layer.colour, NameOf(layer.kind));
   }
 
-  std::string Outline(const std::vector<int64_t>& heights, bool backward) const {
+  std::string Outline(const std::vector<int64_t>& heights,
+                      bool backward) const {
     std::string out;
     const size_t count = heights.size();
-    const auto y = [&](size_t i) { return fmt::format("{:.1f}", Y(heights[i])); };
+    const auto y = [&](size_t i) {
+      return fmt::format("{:.1f}", Y(heights[i]));
+    };
     const auto add = [&](double x, const std::string& text) {
       out += fmt::format("{}{:.1f} {}", out.empty() ? "" : " ", x, text);
     };
@@ -221,8 +224,8 @@ class Picture {
     if (!backward) add(kLeft, y(0));
     for (size_t n = 0; n < count; ++n) {
       const size_t i = backward ? count - 1 - n : n;
-      const bool is_flat = i > 0 && i + 1 < count && y(i) == y(i - 1) &&
-                           y(i) == y(i + 1);
+      const bool is_flat =
+          i > 0 && i + 1 < count && y(i) == y(i - 1) && y(i) == y(i + 1);
       if (!is_flat) add(X(points_[i].operation), y(i));
     }
     if (backward) add(kLeft, y(0));
@@ -234,7 +237,10 @@ class Picture {
       if (i > 0 && points_[i].phase == points_[i - 1].phase) continue;
       const double x = i == 0 ? kLeft : X(points_[i].operation);
       if (i > 0) Line(x, kTop - 16, x, kTop + kPlotHeight, "phase");
-      Text(x + 4, kTop - 6, "class=\"small\"",
+      constexpr double kLabelWidth = 70;
+      const bool fits = x + kLabelWidth < kWidth - kRight;
+      Text(fits ? x + 4 : x - 4, kTop - 6,
+           fits ? "class=\"small\"" : "text-anchor=\"end\" class=\"small\"",
            std::string(NameOf(points_[i].phase)));
     }
   }
@@ -261,8 +267,7 @@ class Picture {
     constexpr size_t kColumns = 5;
     for (size_t i = 0; i < shown_.size(); ++i) {
       const double x = kLeft + kColumn * static_cast<double>(i % kColumns);
-      const double y =
-          kHeight - 62 + 24 * static_cast<double>(i / kColumns);
+      const double y = kHeight - 62 + 24 * static_cast<double>(i / kColumns);
       out_ += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" "
           "fill=\"{}\"/>\n",

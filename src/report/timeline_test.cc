@@ -27,8 +27,8 @@ StepAnswer Answer() {
     point.operation = i;
     point.phase = i == 1 ? Phase::kForward : Phase::kBackward;
     point.bytes[static_cast<size_t>(MemoryKind::kParameters)] = 1 << 20;
-    point.bytes[static_cast<size_t>(MemoryKind::kKept)] =
-        (i == 2 ? 2 : 1) << 20;
+    point.bytes[static_cast<size_t>(MemoryKind::kKept)] = (i == 2 ? 2 : 1)
+                                                          << 20;
     result.timeline.push_back(point);
   }
   answer.result = result;

@@ -25,10 +25,11 @@ RuleOutcome RulePositions(const StepRuleInput& input) {
                   tokens, input.class_name, most, input.context_source);
   finding.why =
       has_table
-          ? fmt::format("{} has no row for later positions: PyTorch stops "
-                        "with \"index out of range in self\", on a card with "
-                        "a device-side assert",
-                        input.position_table)
+          ? fmt::format(
+                "{} has no row for later positions: PyTorch stops "
+                "with \"index out of range in self\", on a card with "
+                "a device-side assert",
+                input.position_table)
           : "the step runs, at positions that the model was not trained for";
   finding.fix = fmt::format("--seq {}", *input.context);
   out.findings.push_back(std::move(finding));
