@@ -263,11 +263,11 @@ class Picture {
   }
 
   void Legend() {
-    constexpr double kColumn = 172;
-    constexpr size_t kColumns = 5;
+    constexpr double kColumn = 213;
+    constexpr size_t kColumns = 4;
     for (size_t i = 0; i < shown_.size(); ++i) {
       const double x = kLeft + kColumn * static_cast<double>(i % kColumns);
-      const double y = kHeight - 62 + 24 * static_cast<double>(i / kColumns);
+      const double y = kHeight - 70 + 22 * static_cast<double>(i / kColumns);
       out_ += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" "
           "fill=\"{}\"/>\n",
