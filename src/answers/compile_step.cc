@@ -126,17 +126,47 @@ class Compiler {
     InputNamed(builder_, stated, "attention_mask");
     inputs.attention = step_->attention;
     inputs.prefill = step_->mode == StepMode::kPrefill;
+    std::vector<Tensor> cache;
+    inputs.cache = &cache;
+    if (step_->mode == StepMode::kDecode) {
+      builder_.Fail("a step against a filled cache is not derived");
+    }
     inputs.experts = step_->experts;
     inputs.returned = &returned;
     Tensor loss = [&] {
       const AutocastScope scope(builder_, step_->autocast);
       return built.model->Forward(inputs);
     }();
+    if (inputs.prefill) CountCache(cache);
     if (step_->mode != StepMode::kTrain || loss.empty()) return loss;
     if (loss.shape().rank() == 0) return loss;
     // A class without a loss: the sum of its first output.
     returned.push_back(loss);
     return SumAll(To(loss, DType::kFloat32));
+  }
+
+  // A recurrent model's states are no tensors of a cache that it returns.
+  void CountCache(const std::vector<Tensor>& cache) {
+    const bool is_recurrent = std::ranges::any_of(
+        out_->model.built.model->states, [](const LayerState& state) {
+          return state.kind == LayerState::Kind::kRecurrent;
+        });
+    if (is_recurrent) return;
+    if (cache.empty()) {
+      builder_.Fail("a prefill of this class is not derived");
+      return;
+    }
+    int64_t bytes = 0;
+    for (const Tensor& tensor : cache) {
+      const auto elements = tensor.shape().Elements();
+      const auto size = elements
+                            ? CheckedMul(*elements, BytesOf(tensor.dtype()))
+                            : std::nullopt;
+      const auto sum = size ? CheckedAdd(bytes, *size) : std::nullopt;
+      if (!sum) builder_.Fail("the cache passes 2^63 - 1 bytes");
+      bytes = sum.value_or(0);
+    }
+    out_->cache_bytes = bytes;
   }
 
   // In the order of the model's parameters.

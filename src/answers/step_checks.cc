@@ -75,14 +75,14 @@ std::string PositionTable(const Graph& graph) {
 }
 
 // Settings whose operations are not followed: told, not guessed.
+// Of inference, what no family follows is refused here; a class that has no
+// prefill refuses where its forward is written.
 void CheckFollowed(const StepCase& step, std::vector<InputError>& out) {
-  const auto not_yet = [&out](std::string option, std::string_view thing) {
-    out.push_back(
-        At(std::move(option),
-           fmt::format("{} is not followed operator by operator yet", thing),
-           "leave it out"));
-  };
-  if (step.mode != StepMode::kTrain) not_yet("--mode", "inference");
+  if (step.mode != StepMode::kDecode) return;
+  out.push_back(At("--mode",
+                   "a step against a filled cache is not followed operator by "
+                   "operator yet",
+                   "write train, forward or prefill"));
 }
 
 }  // namespace

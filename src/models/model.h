@@ -25,8 +25,15 @@ struct ForwardInputs {
   // lives as long as the caller keeps that object. Null where nobody does.
   std::vector<Tensor>* returned = nullptr;
 
+  // Takes the tensors of the generation cache that a prefill fills.
+  std::vector<Tensor>* cache = nullptr;
+
   void Return(const Tensor& tensor) const {
     if (returned != nullptr && !tensor.empty()) returned->push_back(tensor);
+  }
+  void ReturnCache(const Tensor& tensor) const {
+    Return(tensor);
+    if (prefill && cache != nullptr) cache->push_back(tensor);
   }
 };
 

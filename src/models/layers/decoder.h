@@ -108,8 +108,8 @@ class Decoder : public Model {
     const bool returns_cache = config_.head.kind != Head::kQuestionAnswering;
     for (const CachedLayer& layer : kept.cache) {
       if (!returns_cache) break;
-      inputs.Return(layer.keys);
-      inputs.Return(layer.values);
+      inputs.ReturnCache(layer.keys);
+      inputs.ReturnCache(layer.values);
     }
     return finish_ ? finish_(output, kept) : output;
   }
@@ -141,23 +141,22 @@ class Decoder : public Model {
     Tensor position_ids = AddScalar(Arange(builder, hidden.size(1)), 0);
     position_ids = Unsqueeze(position_ids, 0);
     // With a cache nobody looks for several sequences in a row.
-    const Tensor looked_at = config_.fills_cache || config_.hides_positions
-                                 ? Tensor()
-                                 : position_ids;
+    const bool fills_cache = config_.fills_cache || inputs.prefill;
+    const Tensor looked_at =
+        fills_cache || config_.hides_positions ? Tensor() : position_ids;
     if (config_.window == 0 || config_.mixes_masks) {
       context.mask = CausalMask(hidden, looked_at, context.attention, 0);
     }
     if (config_.window > 0) {
-      if (config_.fills_cache) {
+      if (fills_cache) {
         builder.Fail(
-            "a cache that keeps a window only is not modelled; the "
-            "class fills one in training, too, unless use_cache is "
-            "false");
+            "a cache that keeps a window only is not modelled; some classes "
+            "fill one in training, too, unless use_cache is false");
       }
       context.window_mask =
           CausalMask(hidden, looked_at, context.attention, config_.window);
     }
-    context.fills_cache = config_.fills_cache;
+    context.fills_cache = fills_cache;
     context.position_ids = position_ids;
     context.rotary = rotary_emb_.Forward(hidden, position_ids);
     for (const Layer& layer : layers_) hidden = layer.Forward(hidden, context);

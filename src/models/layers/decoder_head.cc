@@ -1,5 +1,7 @@
 #include "models/layers/decoder_head.h"
 
+#include <cstdint>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -42,7 +44,9 @@ Tensor DecoderHead::Forward(const Tensor& hidden,
     case Head::kNone:
       return hidden;
     case Head::kCausalLm: {
-      Tensor logits = projection->Forward(Alias(hidden));
+      constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
+      Tensor logits = projection->Forward(
+          inputs.prefill ? Slice(hidden, 1, -1, kToTheEnd) : Alias(hidden));
       if (config.logit_softcap) {
         logits = SoftCap(std::move(logits), *config.logit_softcap);
       }

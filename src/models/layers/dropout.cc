@@ -9,7 +9,7 @@
 namespace foretell {
 
 Tensor ApplyDropout(const Tensor& x, double probability) {
-  if (probability <= 0) return x;
+  if (probability <= 0 || !x.builder().execution().training) return x;
   if (probability < 1) return NativeDropout(x, probability);
   // Everything is dropped: a product with one zero.
   return Mul(x, Zeros(x.builder(), {}, x.dtype()));

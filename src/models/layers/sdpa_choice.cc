@@ -170,6 +170,7 @@ Tensor SdpaKernel(Tensor q, Tensor k, Tensor v, Tensor mask, double dropout,
                   bool causal, double scale) {
   const AutocastCall autocast(q.builder(), AutocastPolicy::kLower,
                               {&q, &k, &v, &mask});
+  if (!q.builder().execution().training) dropout = 0;
   SdpaCall call;
   call.dtype = q.dtype();
   call.capability = q.builder().execution().capability;
