@@ -57,6 +57,7 @@ OptimizerResult Optimize(Builder& builder, const OptimizerOptions& options,
   const Execution outside = builder.execution();
   Execution execution = outside;
   execution.gradients = false;  // torch.no_grad()
+  execution.autocast.reset();   // the forward's alone
   builder.set_execution(execution);
   OptimizerResult result = RunStep(builder, options, gradients);
   builder.set_execution(outside);
