@@ -188,8 +188,10 @@ class Verifier {
  private:
   static std::vector<std::string> FieldsOf(const Recording& recording) {
     if (recording.recorded_step) {
-      std::vector<std::string> out = {"parameters", "flops_forward",
-                                      "flops_backward"};
+      std::vector<std::string> out = {"parameters", "flops_forward"};
+      if (recording.step.mode == StepMode::kTrain) {
+        out.push_back("flops_backward");
+      }
       for (const auto& [name, value] : recording.recorded_step->figures) {
         out.push_back(name);
       }

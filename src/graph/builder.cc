@@ -245,6 +245,18 @@ Tensor Builder::State(const Shape& shape, const Shape& strides, DType dtype) {
   return Tensor(this, NewValue(shape, strides, dtype, storage));
 }
 
+Tensor Builder::StateLike(ValueId parameter) {
+  Value value = ValueOf(parameter);
+  const int64_t bytes = graph_->storages[value.storage.index].bytes;
+  value.storage = StorageId{static_cast<uint32_t>(graph_->storages.size())};
+  value.requires_grad = false;
+  graph_->storages.push_back({StorageKind::kState, bytes});
+  const ValueId id{static_cast<uint32_t>(graph_->values.size())};
+  graph_->values.push_back(value);
+  holds_.push_back(0);
+  return Tensor(this, id);
+}
+
 void Builder::Output(const Tensor& tensor) {
   graph_->outputs.push_back(tensor.id());
   Hold(tensor.id());  // the caller's own name, never released here
@@ -264,10 +276,27 @@ void Builder::Assume(const std::string& what) {
 Tensor Builder::Emit(const OperationRow& row,
                      std::initializer_list<Tensor> inputs,
                      std::initializer_list<Attribute> attributes) {
-  std::vector<Tensor> outputs =
-      EmitMany(row, std::span(inputs.begin(), inputs.size()),
-               std::span(attributes.begin(), attributes.size()));
-  return std::move(outputs.front());
+  const auto id = Write(row, std::span(inputs.begin(), inputs.size()),
+                        std::span(attributes.begin(), attributes.size()));
+  if (!id) return Tensor(this, poison_);
+  // Outputs that the caller does not name go at once.
+  for (size_t i = 1; i < graph_->operations[id->index].output_count; ++i) {
+    Release(OutputOf(*id, i));
+  }
+  return Adopt(OutputOf(*id, 0));
+}
+
+std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
+                                      std::span<const Tensor> inputs,
+                                      std::span<const Attribute> attributes) {
+  const auto id = Write(row, inputs, attributes);
+  // As many as any operation gives: the caller takes what it names.
+  if (!id) return std::vector<Tensor>(kMostOutputs, Tensor(this, poison_));
+  std::vector<Tensor> outputs;
+  const size_t count = graph_->operations[id->index].output_count;
+  outputs.reserve(count);
+  for (size_t i = 0; i < count; ++i) outputs.push_back(Adopt(OutputOf(*id, i)));
+  return outputs;
 }
 
 bool Builder::Records(const OperationRow& row,
@@ -306,7 +335,6 @@ bool Builder::Applies(const Save& save, std::span<const Tensor> inputs) const {
 std::vector<Tensor> Builder::CopiesToSave(const OperationRow& row,
                                           std::span<const Tensor> inputs) {
   std::vector<Tensor> copies;
-  if (!Records(row, inputs)) return copies;
   for (const Save& save : row.saves) {
     if (!save.copied || !Applies(save, inputs)) continue;
     copies.resize(inputs.size());
@@ -341,58 +369,80 @@ void Builder::SaveInputs(const OperationRow& row,
   }
 }
 
-void Builder::SaveOutputs(const OperationRow& row, OperationId operation,
-                          std::span<const Tensor> outputs) {
+void Builder::SaveOutputs(const OperationRow& row, OperationId operation) {
   const uint32_t inputs = graph_->operations[operation.index].input_count;
+  const uint32_t outputs = graph_->operations[operation.index].output_count;
   for (const Save& save : row.saves) {
     if (save.output < 0) continue;
-    const auto at = static_cast<size_t>(save.output);
-    if (at >= outputs.size()) continue;
+    const auto at = static_cast<uint32_t>(save.output);
+    if (at >= outputs) continue;
+    const Tensor output(this, OutputOf(operation, at));
     // Autograd holds a view of its own; what has no gradient it holds itself.
     const bool is_view =
-        ValueOf(outputs[at].id()).requires_grad && !tape_->in_frame();
-    const Tensor kept = is_view ? Detach(outputs[at]) : outputs[at];
-    KeepNext(kept, inputs + static_cast<uint32_t>(at),
-             graph_->operations[operation.index]);
+        ValueOf(output.id()).requires_grad && !tape_->in_frame();
+    const Tensor kept = is_view ? Detach(output) : output;
+    KeepNext(kept, inputs + at, graph_->operations[operation.index]);
   }
 }
 
-std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
-                                      std::span<const Tensor> inputs,
-                                      std::span<const Attribute> attributes) {
+ValueId Builder::OutputOf(OperationId id, size_t index) const {
+  return graph_->OutputsOf(graph_->operations[id.index])[index];
+}
+
+// The value is held already.
+Tensor Builder::Adopt(ValueId id) {
+  Tensor tensor;
+  tensor.builder_ = this;
+  tensor.id_ = id;
+  return tensor;
+}
+
+bool Builder::Infer(const OperationRow& row, std::span<const Tensor> inputs,
+                    std::span<const Attribute> attributes,
+                    std::vector<OperationOutput>& outputs) {
+  if (failure_.empty()) {
+    input_values_.clear();
+    for (const Tensor& input : inputs) {
+      input_values_.push_back(&ValueOf(input.id()));
+    }
+    const std::string reason =
+        row.infer(OperationArguments(input_values_, attributes), outputs);
+    if (!reason.empty()) Fail(std::string(row.name) + ": " + reason);
+  }
+  if (failure_.empty()) return true;
+  if (!poison_.valid()) {
+    poison_ = NewValue({}, {}, dtype_,
+                       NewStorage(StorageKind::kActivation, {}, {}, dtype_));
+  }
+  return false;
+}
+
+std::optional<OperationId> Builder::Write(
+    const OperationRow& row, std::span<const Tensor> inputs,
+    std::span<const Attribute> attributes) {
   if (row.autocast != AutocastPolicy::kNone && execution_.autocast) {
     std::vector<Tensor> cast(inputs.begin(), inputs.end());
     const AutocastCall call(*this, row.autocast, cast);
-    return EmitMany(row, cast, attributes);
+    return Write(row, cast, attributes);
   }
-  std::vector<const Value*> values;
-  values.reserve(inputs.size());
-  for (const Tensor& input : inputs) values.push_back(&ValueOf(input.id()));
-  std::vector<OperationOutput> outputs;
-  if (failure_.empty()) {
-    const std::string reason =
-        row.infer(OperationArguments(values, attributes), outputs);
-    if (!reason.empty()) Fail(std::string(row.name) + ": " + reason);
-  }
-  if (!failure_.empty()) {
-    if (!poison_.valid()) {
-      poison_ = NewValue({}, {}, dtype_,
-                         NewStorage(StorageKind::kActivation, {}, {}, dtype_));
-    }
-    // As many as any operation gives: the caller takes what it names.
-    return std::vector<Tensor>(kMostOutputs, Tensor(this, poison_));
-  }
-  const std::vector<Tensor> copies = CopiesToSave(row, inputs);
-  const OperationId id{static_cast<uint32_t>(graph_->operations.size())};
+  // A step has many operations: the list is taken up again by the next. What
+  // saving emits meanwhile takes another.
+  std::vector<OperationOutput> outputs = std::move(spare_outputs_);
+  outputs.clear();
+  if (!Infer(row, inputs, attributes, outputs)) return std::nullopt;
   const auto is_differentiable = [&](size_t output) {
     return Describe(outputs[output].dtype).is_floating &&
            (row.differentiable_outputs < 0 ||
             output < static_cast<size_t>(row.differentiable_outputs));
   };
+  const bool takes_gradient = Records(row, inputs);
+  std::vector<Tensor> copies;
+  if (takes_gradient) copies = CopiesToSave(row, inputs);
   bool records = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    records = records || (is_differentiable(i) && Records(row, inputs));
+    records = records || (takes_gradient && is_differentiable(i));
   }
+  const OperationId id{static_cast<uint32_t>(graph_->operations.size())};
   Operation operation;
   operation.row = &row;
   operation.region = current_region();
@@ -411,8 +461,6 @@ std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
     HoldLeaves(id, inputs);
     SaveInputs(row, inputs, copies);
   }
-  std::vector<Tensor> tensors;
-  tensors.reserve(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     const OperationOutput& output = outputs[i];
     const StorageId storage =
@@ -426,11 +474,12 @@ std::vector<Tensor> Builder::EmitMany(const OperationRow& row,
     graph_->values[value.index].requires_grad = has_gradient;
     graph_->operands.push_back(value);
     if (has_gradient) tape_->SetMaker(value, id);
-    tensors.push_back(Tensor(this, value));
+    Hold(value);  // for the caller
   }
   graph_->steps.push_back({Step::Kind::kOperation, id.index});
-  if (records) SaveOutputs(row, id, tensors);
-  return tensors;
+  spare_outputs_ = std::move(outputs);
+  if (records) SaveOutputs(row, id);
+  return id;
 }
 
 void Builder::Hold(ValueId id) { ++holds_[id.index]; }

@@ -146,6 +146,8 @@ class Builder {
   // What an optimizer has kept since an earlier step: it lives from the start,
   // until its last name goes.
   Tensor State(const Shape& shape, const Shape& strides, DType dtype);
+  // The same of a parameter's shape, layout and dtype.
+  Tensor StateLike(ValueId parameter);
   // A tensor of numbers that Python itself holds (torch.tensor([0, 1])): no
   // operation gives it.
   Tensor Constant(const Shape& shape, DType dtype);
@@ -202,8 +204,18 @@ class Builder {
                                    std::span<const Tensor> inputs);
   void SaveInputs(const OperationRow& row, std::span<const Tensor> inputs,
                   std::span<const Tensor> copies);
-  void SaveOutputs(const OperationRow& row, OperationId operation,
-                   std::span<const Tensor> outputs);
+  void SaveOutputs(const OperationRow& row, OperationId operation);
+  // False where the graph has failed.
+  bool Infer(const OperationRow& row, std::span<const Tensor> inputs,
+             std::span<const Attribute> attributes,
+             std::vector<OperationOutput>& outputs);
+  // The operation, whose outputs are each held once; nothing where the graph
+  // has failed.
+  std::optional<OperationId> Write(const OperationRow& row,
+                                   std::span<const Tensor> inputs,
+                                   std::span<const Attribute> attributes);
+  ValueId OutputOf(OperationId id, size_t index) const;
+  Tensor Adopt(ValueId id);
   void Hold(ValueId id);
   void Release(ValueId id);
 
@@ -217,6 +229,9 @@ class Builder {
   std::unique_ptr<Tape> tape_;
   std::map<ValueId, Tensor> autocast_casts_;
   bool is_ending_ = false;
+  // Lists that operations fill one after another.
+  std::vector<const Value*> input_values_;
+  std::vector<OperationOutput> spare_outputs_;
 };
 
 }  // namespace foretell

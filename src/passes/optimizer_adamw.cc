@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,78 +22,118 @@ constexpr double kBeta2 = 0.999;
 constexpr double kEpsilon = 1e-8;
 constexpr double kDecay = 1 - kRate * 1e-2;
 
-// Parallel lists, as the functions of torch/optim/adam.py take them.
-struct Lists {
-  std::vector<Tensor> parameters;
-  std::vector<Tensor> gradients;
-  std::vector<Tensor> averages;             // exp_avg
-  std::vector<Tensor> averages_of_squares;  // exp_avg_sq
-  std::vector<Tensor> steps;
+// Parallel lists, as the functions of torch/optim/adam.py take them, one after
+// another in one list.
+class Lists {
+ public:
+  explicit Lists(size_t count) : count_(count), all_(kParts * count) {}
 
-  size_t size() const { return parameters.size(); }
-  void Reserve(size_t count) {
-    for (auto* list :
-         {&parameters, &gradients, &averages, &averages_of_squares, &steps}) {
-      list->reserve(count);
+  size_t size() const { return count_; }
+  TensorList all() const { return all_; }
+  TensorList parameters() const { return Part(0); }
+  TensorList gradients() const { return Part(1); }
+  TensorList averages() const { return Part(2); }             // exp_avg
+  TensorList averages_of_squares() const { return Part(3); }  // exp_avg_sq
+  TensorList steps() const { return Part(4); }
+
+  void Set(size_t i, const Tensor& parameter, const Tensor& gradient,
+           Tensor average, Tensor average_of_squares, Tensor step) {
+    all_[i] = parameter;
+    all_[count_ + i] = gradient;
+    all_[2 * count_ + i] = std::move(average);
+    all_[3 * count_ + i] = std::move(average_of_squares);
+    all_[4 * count_ + i] = std::move(step);
+  }
+
+  std::vector<OptimizerState> TakeStates(
+      std::span<const LeafGradient> gradients, bool steps_on_host) {
+    std::vector<OptimizerState> states;
+    states.reserve(3 * count_);
+    for (size_t i = 0; i < count_; ++i) {
+      const ValueId leaf = gradients[i].leaf;
+      states.push_back({leaf, "step", Take(4, i), steps_on_host});
+      states.push_back({leaf, "exp_avg", Take(2, i)});
+      states.push_back({leaf, "exp_avg_sq", Take(3, i)});
     }
+    return states;
   }
-  void AddFrom(const Lists& other, size_t i) {
-    parameters.push_back(other.parameters[i]);
-    gradients.push_back(other.gradients[i]);
-    averages.push_back(other.averages[i]);
-    averages_of_squares.push_back(other.averages_of_squares[i]);
-    steps.push_back(other.steps[i]);
+
+ private:
+  static constexpr size_t kParts = 5;
+  TensorList Part(size_t part) const {
+    return TensorList(all_).subspan(part * count_, count_);
   }
+  Tensor Take(size_t part, size_t i) {
+    return std::move(all_[part * count_ + i]);
+  }
+
+  size_t count_;
+  std::vector<Tensor> all_;
 };
 
 // Adam._init_group
 Lists Gather(Builder& builder, const OptimizerOptions& options,
              std::span<const LeafGradient> gradients) {
   const bool is_fused = options.kind == OptimizerKind::kAdamwFused;
-  Lists lists;
-  lists.Reserve(gradients.size());
-  for (const LeafGradient& one : gradients) {
+  Lists lists(gradients.size());
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    const LeafGradient& one = gradients[i];
     const Tensor parameter = builder.Read(one.leaf);
-    if (options.first_step) {
-      lists.steps.push_back(is_fused ? Zeros(builder, {}, DType::kFloat32)
-                                     : LiftFresh(builder, {}, DType::kFloat32));
-      lists.averages.push_back(ZerosLike(parameter));
-      lists.averages_of_squares.push_back(ZerosLike(parameter));
+    Tensor step;
+    Tensor average;
+    Tensor average_of_squares;
+    if (!options.first_step) {
+      step = builder.State({}, {}, DType::kFloat32);
+      average = builder.StateLike(one.leaf);
+      average_of_squares = builder.StateLike(one.leaf);
     } else {
-      const Value value = builder.ValueOf(one.leaf);
-      const auto state = [&] {
-        return builder.State(value.shape, value.strides, value.dtype);
-      };
-      lists.steps.push_back(builder.State({}, {}, DType::kFloat32));
-      lists.averages.push_back(state());
-      lists.averages_of_squares.push_back(state());
+      step = is_fused ? Zeros(builder, {}, DType::kFloat32)
+                      : LiftFresh(builder, {}, DType::kFloat32);
+      average = ZerosLike(parameter);
+      average_of_squares = ZerosLike(parameter);
     }
-    lists.parameters.push_back(parameter);
-    lists.gradients.push_back(one.gradient);
+    lists.Set(i, parameter, one.gradient, std::move(average),
+              std::move(average_of_squares), std::move(step));
   }
   return lists;
 }
 
-// _group_tensors_by_device_and_dtype returns what a hash table holds: libstdc++
-// puts a new key before those of other buckets, so the dtype that comes first
-// among the parameters is the last group. (Three dtypes of which two share a
-// bucket would come in another order.)
-std::vector<Lists> Group(const Lists& lists) {
+// The dtypes among the parameters, in the order in which
+// _group_tensors_by_device_and_dtype returns their groups: that of a hash
+// table, and libstdc++ puts a new key before those of other buckets, so the
+// dtype that comes first is the last. (Three dtypes of which two share a bucket
+// would come in another order.)
+std::vector<DType> DTypesOf(const Lists& lists) {
   std::vector<DType> dtypes;
-  for (const Tensor& parameter : lists.parameters) {
-    if (std::ranges::find(dtypes, parameter.dtype()) == dtypes.end()) {
-      dtypes.push_back(parameter.dtype());
+  for (const Tensor& parameter : lists.parameters()) {
+    const DType dtype = parameter.dtype();
+    if (std::ranges::find(dtypes, dtype) == dtypes.end()) {
+      dtypes.insert(dtypes.begin(), dtype);
     }
   }
-  std::vector<Lists> groups;
-  for (const DType dtype : std::views::reverse(dtypes)) {
-    Lists& group = groups.emplace_back();
-    group.Reserve(lists.size());
-    for (size_t i = 0; i < lists.size(); ++i) {
-      if (lists.parameters[i].dtype() == dtype) group.AddFrom(lists, i);
-    }
+  return dtypes;
+}
+
+Lists GroupOf(const Lists& lists, DType dtype) {
+  const auto has = [dtype](const Tensor& one) { return one.dtype() == dtype; };
+  const auto count = std::ranges::count_if(lists.parameters(), has);
+  Lists group(static_cast<size_t>(count));
+  size_t at = 0;
+  for (size_t i = 0; i < lists.size(); ++i) {
+    if (!has(lists.parameters()[i])) continue;
+    group.Set(at++, lists.parameters()[i], lists.gradients()[i],
+              lists.averages()[i], lists.averages_of_squares()[i],
+              lists.steps()[i]);
   }
-  return groups;
+  return group;
+}
+
+// Calls `run` with each group.
+template <class Run>
+void ForEachGroup(const Lists& lists, const Run& run) {
+  const std::vector<DType> dtypes = DTypesOf(lists);
+  if (dtypes.size() == 1) return run(lists);
+  for (const DType dtype : dtypes) run(GroupOf(lists, dtype));
 }
 
 // What the sums of powers are divided by.
@@ -109,32 +148,31 @@ Corrections CorrectionsAt(int step) {
 
 // _fused_adam
 void StepFused(const Lists& lists) {
-  for (const Lists& group : Group(lists)) {
-    ForeachAddNumberInto(group.steps, 1);
-    FusedAdamW(group.parameters, group.gradients, group.averages,
-               group.averages_of_squares, group.steps);
-  }
+  ForEachGroup(lists, [](const Lists& group) {
+    ForeachAddNumberInto(group.steps(), 1);
+    FusedAdamW(group.all());
+  });
 }
 
 // _multi_tensor_adam
 void StepForeach(Builder& builder, const Lists& lists) {
   std::vector<Tensor> roots;  // of a group, until the next one has its own
-  for (const Lists& group : Group(lists)) {
-    ForeachAddInto(group.steps, LiftFresh(builder, {}, DType::kFloat32));
-    ForeachMulNumberInto(group.parameters, kDecay);
-    ForeachLerpInto(group.averages, group.gradients, 1 - kBeta1);
-    ForeachMulNumberInto(group.averages_of_squares, kBeta2);
-    ForeachAddcmulInto(group.averages_of_squares, group.gradients,
-                       group.gradients, 1 - kBeta2);
+  ForEachGroup(lists, [&](const Lists& group) {
+    ForeachAddInto(group.steps(), LiftFresh(builder, {}, DType::kFloat32));
+    ForeachMulNumberInto(group.parameters(), kDecay);
+    ForeachLerpInto(group.averages(), group.gradients(), 1 - kBeta1);
+    ForeachMulNumberInto(group.averages_of_squares(), kBeta2);
+    ForeachAddcmulInto(group.averages_of_squares(), group.gradients(),
+                       group.gradients(), 1 - kBeta2);
     // Once for each of the two corrections.
-    for (const Tensor& step : group.steps) LocalScalar(step);
-    for (const Tensor& step : group.steps) LocalScalar(step);
-    std::vector<Tensor> next = ForeachSqrt(group.averages_of_squares);
+    for (const Tensor& step : group.steps()) LocalScalar(step);
+    for (const Tensor& step : group.steps()) LocalScalar(step);
+    std::vector<Tensor> next = ForeachSqrt(group.averages_of_squares());
     roots = std::move(next);
     ForeachDivNumbersInto(roots);
     ForeachAddNumberInto(roots, kEpsilon);
-    ForeachAddcdivInto(group.parameters, group.averages, roots);
-  }
+    ForeachAddcdivInto(group.parameters(), group.averages(), roots);
+  });
 }
 
 // _single_tensor_adam
@@ -142,18 +180,19 @@ void StepLoop(const Lists& lists, int step) {
   const Corrections corrections = CorrectionsAt(step);
   Tensor denominator;  // lives until the next parameter has its own
   for (size_t i = 0; i < lists.size(); ++i) {
-    const Tensor& gradient = lists.gradients[i];
-    AddScalarInto(lists.steps[i], 1);
-    MulScalarInto(lists.parameters[i], kDecay);
-    LerpInto(lists.averages[i], gradient, 1 - kBeta1);
-    MulScalarInto(lists.averages_of_squares[i], kBeta2);
-    AddcmulInto(lists.averages_of_squares[i], gradient, gradient, 1 - kBeta2);
-    LocalScalar(lists.steps[i]);
+    const Tensor& parameter = lists.parameters()[i];
+    const Tensor& gradient = lists.gradients()[i];
+    const Tensor& average = lists.averages()[i];
+    const Tensor& squares = lists.averages_of_squares()[i];
+    AddScalarInto(lists.steps()[i], 1);
+    MulScalarInto(parameter, kDecay);
+    LerpInto(average, gradient, 1 - kBeta1);
+    MulScalarInto(squares, kBeta2);
+    AddcmulInto(squares, gradient, gradient, 1 - kBeta2);
+    LocalScalar(lists.steps()[i]);
     denominator = AddScalarInto(
-        DivScalar(Sqrt(lists.averages_of_squares[i]), corrections.second_root),
-        kEpsilon);
-    AddcdivInto(lists.parameters[i], lists.averages[i], denominator,
-                -kRate / corrections.first);
+        DivScalar(Sqrt(squares), corrections.second_root), kEpsilon);
+    AddcdivInto(parameter, average, denominator, -kRate / corrections.first);
   }
 }
 
@@ -170,17 +209,7 @@ OptimizerResult StepAdamW(Builder& builder, const OptimizerOptions& options,
   } else {
     StepLoop(lists, options.first_step ? 1 : 2);
   }
-  OptimizerResult result;
-  result.states.reserve(3 * lists.size());
-  for (size_t i = 0; i < lists.size(); ++i) {
-    const ValueId leaf = gradients[i].leaf;
-    result.states.push_back(
-        {leaf, "step", std::move(lists.steps[i]), !is_fused});
-    result.states.push_back({leaf, "exp_avg", std::move(lists.averages[i])});
-    result.states.push_back(
-        {leaf, "exp_avg_sq", std::move(lists.averages_of_squares[i])});
-  }
-  return result;
+  return {lists.TakeStates(gradients, !is_fused), Tensor()};
 }
 
 }  // namespace foretell

@@ -36,9 +36,8 @@ DType ResultType(const Value& a, const Value& b) {
 std::string Elementwise(const OperationArguments& args, DType dtype,
                         Outputs& outputs) {
   Shape shape = args.input(0).shape;
-  std::vector<const Value*> inputs;
-  for (size_t i = 0; i < args.input_count(); ++i) {
-    inputs.push_back(&args.input(i));
+  for (size_t i = 1; i < args.input_count(); ++i) {
+    if (args.input(i).shape == shape) continue;
     const auto joined = BroadcastShapes(shape, args.input(i).shape);
     if (!joined) {
       return shape.ToString() + " and " + args.input(i).shape.ToString() +
@@ -46,7 +45,8 @@ std::string Elementwise(const OperationArguments& args, DType dtype,
     }
     shape = *joined;
   }
-  outputs.push_back({shape, ElementwiseStrides(inputs, shape), dtype, -1});
+  outputs.push_back(
+      {shape, ElementwiseStrides(args.inputs(), shape), dtype, -1});
   return "";
 }
 

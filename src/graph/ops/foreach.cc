@@ -150,6 +150,12 @@ void EmitOverLists(const OperationRow& row,
                    std::initializer_list<Attribute> attributes = {}) {
   const TensorList& first = *lists.begin();
   if (first.empty()) return;
+  Builder& builder = first.front().builder();
+  const auto with = std::span(attributes.begin(), attributes.size());
+  if (lists.size() == 1) {
+    builder.EmitMany(row, first, with);
+    return;
+  }
   std::vector<Tensor> inputs;
   size_t count = 0;
   for (const TensorList& list : lists) count += list.size();
@@ -157,8 +163,7 @@ void EmitOverLists(const OperationRow& row,
   for (const TensorList& list : lists) {
     inputs.insert(inputs.end(), list.begin(), list.end());
   }
-  first.front().builder().EmitMany(
-      row, inputs, std::span(attributes.begin(), attributes.size()));
+  builder.EmitMany(row, inputs, with);
 }
 
 }  // namespace
@@ -205,11 +210,6 @@ std::vector<Tensor> ForeachSqrt(TensorList x) {
   return roots;
 }
 
-void FusedAdamW(TensorList parameters, TensorList gradients,
-                TensorList averages, TensorList averages_of_squares,
-                TensorList steps) {
-  EmitOverLists(kFusedAdamW,
-                {parameters, gradients, averages, averages_of_squares, steps});
-}
+void FusedAdamW(TensorList lists) { EmitOverLists(kFusedAdamW, {lists}); }
 
 }  // namespace foretell

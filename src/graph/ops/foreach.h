@@ -37,11 +37,10 @@ void ForeachAddcmulInto(TensorList targets, TensorList x, TensorList y,
 void ForeachAddcdivInto(TensorList targets, TensorList x, TensorList y);
 std::vector<Tensor> ForeachSqrt(TensorList x);
 
-// AdamW in one kernel for all parameters: writes parameters and both averages
-// (and gradients, where a scaler is given).
-void FusedAdamW(TensorList parameters, TensorList gradients,
-                TensorList averages, TensorList averages_of_squares,
-                TensorList steps);
+// AdamW in one kernel for all parameters. Five lists stand in one, one after
+// another: parameters, gradients, averages, averages of squares, counts of
+// steps. It writes the parameters and both averages.
+void FusedAdamW(TensorList lists);
 
 }  // namespace foretell
 
