@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace foretell {
 namespace {
 
@@ -28,6 +30,14 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
   }
   if (!IsVersion(step.torch, kTorch)) {
     out.push_back(fmt::format("torch {} is taken as {}", step.torch, kTorch));
+  }
+  const bool lasts = std::ranges::any_of(
+      compiled.graph().storages, [](const Storage& storage) {
+        return storage.kind == StorageKind::kLasting;
+      });
+  if (lasts && step.optimizer != "none") {
+    out.push_back(
+        "longrope's second set of frequencies may not outlive the step");
   }
   for (const std::string& what : compiled.graph().assumptions) {
     out.push_back("what depends on the data is assumed: " + what);
