@@ -18,7 +18,7 @@
 //   math       anything, as single operations; half is computed in float32
 // Source: torch 2.15, aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
 // transformers/attention.cpp (validation, padding, math). The table holds for
-// the cuDNN of that release on CUDA 13, and was checked against 107328 recorded
+// the cuDNN of that release on CUDA 13, and was checked against 106202 recorded
 // choices (card, dtype, d, d_v, s, t, mask, dropout, grouped heads, causal,
 // gradient).
 // Does not model: AMD's cards, disabled kernels, deterministic mode, storages
