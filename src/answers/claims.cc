@@ -36,7 +36,7 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
         return storage.kind == StorageKind::kLasting;
       });
   if (lasts && step.optimizer != "none") {
-    out.push_back(
+    out.emplace_back(
         "longrope's second set of frequencies may not outlive the step");
   }
   for (const std::string& what : compiled.graph().assumptions) {

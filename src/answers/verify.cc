@@ -166,6 +166,10 @@ class Verifier {
                                                   : truth.no_config];
       return;
     }
+    if (recording.step.lora && !recording.recorded_step) {
+      ++answer_->left_out["adapters beside the model's own parameters"];
+      return;
+    }
     ++answer_->compared;
     if (recording.recorded_step) {
       CompareStep(truth);

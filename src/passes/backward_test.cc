@@ -1,0 +1,89 @@
+#include "passes/backward.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/ops/elementwise.h"
+#include "graph/ops/reduction.h"
+
+namespace foretell {
+namespace {
+
+std::vector<std::string_view> NamesOf(const Graph& graph, Phase phase) {
+  std::vector<std::string_view> out;
+  uint32_t first = 0;
+  for (const PhaseStart& start : graph.phases) {
+    if (start.phase == phase) first = start.first_step;
+  }
+  for (size_t at = first; at < graph.steps.size(); ++at) {
+    const Step step = graph.steps[at];
+    if (step.kind == Step::Kind::kDrop) continue;
+    out.push_back(graph.operations[step.index].row->name);
+  }
+  return out;
+}
+
+// The sum's gradient reaches both leaves as one tensor: the first that takes
+// it must copy it, since somebody else holds it, too; the last takes it over.
+TEST(Backward, CopiesAGradientThatTwoLeavesShare) {
+  Graph graph;
+  Builder builder(graph, DType::kFloat32);
+  const ParameterId a = builder.AddParameter(builder.root(), "a", {2, 3});
+  const ParameterId b = builder.AddParameter(builder.root(), "b", {2, 3});
+  Tensor loss = SumAll(PowScalar(Add(builder.Read(a), builder.Read(b)), 2));
+  builder.StartPhase(Phase::kBackward);
+  const std::vector<LeafGradient> gradients = Backward(loss);
+  EXPECT_EQ(builder.failure(), "");
+  ASSERT_EQ(gradients.size(), 2u);
+  EXPECT_NE(builder.ValueOf(gradients[0].gradient.id()).storage,
+            builder.ValueOf(gradients[1].gradient.id()).storage);
+  const std::vector<std::string_view> all = NamesOf(graph, Phase::kBackward);
+  ASSERT_GE(all.size(), 3u);
+  const std::vector<std::string_view> expected = {
+      "aten.new_empty_strided.default", "aten.copy_.default",
+      "aten.detach.default"};
+  EXPECT_EQ(std::vector(all.end() - 3, all.end()), expected);
+}
+
+TEST(Backward, TurnsRunningSumsRound) {
+  Graph graph;
+  Builder builder(graph, DType::kFloat32);
+  const ParameterId a = builder.AddParameter(builder.root(), "a", {2, 3});
+  Tensor loss = SumAll(Cumsum(builder.Read(a), -1));
+  builder.StartPhase(Phase::kBackward);
+  Backward(loss);
+  EXPECT_EQ(builder.failure(), "");
+  const std::vector<std::string_view> expected = {
+      "aten.ones_like.default", "aten.expand.default", "aten.flip.default",
+      "aten.cumsum.default",    "aten.flip.default",   "aten.detach.default"};
+  EXPECT_EQ(NamesOf(graph, Phase::kBackward), expected);
+}
+
+// A second micro-batch adds to what the first has left, in place.
+TEST(Backward, AddsToGradientsThatAreHeld) {
+  Graph graph;
+  Builder builder(graph, DType::kFloat32);
+  const ParameterId a = builder.AddParameter(builder.root(), "a", {4});
+  std::vector<LeafGradient> held =
+      Backward(SumAll(Mul(builder.Read(a), builder.Read(a))));
+  const Tensor again = SumAll(Mul(builder.Read(a), builder.Read(a)));
+  builder.StartPhase(Phase::kBackward);
+  held = Backward(again, std::move(held));
+  ASSERT_EQ(held.size(), 1u);
+  EXPECT_EQ(NamesOf(graph, Phase::kBackward).back(), "aten.add_.Tensor");
+}
+
+TEST(Backward, NamesARowWithoutARule) {
+  Graph graph;
+  Builder builder(graph, DType::kFloat32);
+  const ParameterId a = builder.AddParameter(builder.root(), "a", {2, 3});
+  const Tensor loss = Max(builder.Read(a));
+  Backward(loss);
+  EXPECT_EQ(builder.failure(), "no backward is known for aten.max.default");
+}
+
+}  // namespace
+}  // namespace foretell
