@@ -93,9 +93,9 @@ class Tape {
   std::vector<OperationId> MakersOfInputs(OperationId operation) const;
 
   Graph* graph_;
-  std::vector<Entry> entries_;      // by operation
-  std::vector<OperationId> maker_;  // by value
-  std::vector<Tensor> kept_;        // by Graph::saved
+  std::vector<Entry> entries_;              // by operation
+  std::vector<OperationId> maker_;          // by value
+  std::vector<Tensor> kept_;                // by Graph::saved
   std::multimap<uint32_t, Tensor> leaves_;  // by operation
   std::vector<CheckpointFrame> frames_;
   bool in_frame_ = false;
