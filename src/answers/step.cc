@@ -221,6 +221,25 @@ bool Judge(const StepRuleInput& input, StepAnswer& out) {
 
 }  // namespace
 
+namespace {
+
+// Nothing where the products pass 2^63 - 1, as the conventions then do.
+void AddConventions(const CompiledStep& compiled, const StepCase& step,
+                    StepResult& out) {
+  const auto products = MeasureProducts(
+      compiled.graph(), compiled.model.built.builder->tape().recomputed);
+  const auto tokens = CheckedMul(step.batch, step.sequence);
+  if (!products || !tokens) return;
+  const ParameterAnalysis& parameters = compiled.model.parameters;
+  out.conventions = FlopsConventions(*products, parameters, *tokens);
+  out.uncounted = UncountedOperations(compiled.graph());
+  // 6 N D is a training step's.
+  if (step.mode != StepMode::kTrain) return;
+  out.reconciliation = ReconcileFlops(*products, parameters, *tokens);
+}
+
+}  // namespace
+
 std::variant<StepAnswer, Refusal> AnswerStep(const StepRequest& request) {
   auto read = ReadWhole(request.config, request.build);
   if (auto* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
@@ -242,6 +261,7 @@ std::variant<StepAnswer, Refusal> AnswerStep(const StepRequest& request) {
   if (!Summary(compiled, *figures).Fill(request.most_points, result)) {
     return TooLarge(request);
   }
+  AddConventions(compiled, request.step, result);
   out.result = std::move(result);
   out.not_exact = ReasonsNotExact(compiled, request.step);
   out.assumptions = AssumptionsOf(request.step);

@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "analysis/flops_conventions.h"
 #include "analysis/occupancy.h"
 #include "answers/refusal.h"
 #include "answers/step_tables.h"
@@ -67,6 +68,11 @@ struct StepResult {
   std::optional<int64_t> gradient_bytes;
   std::optional<int64_t> optimizer_bytes;
   std::optional<int64_t> cache_bytes;
+  // FLOPs under the conventions in which they are quoted, and what leads from
+  // 6 N D to what is executed.
+  std::vector<FlopsConvention> conventions;
+  std::vector<FlopsTerm> reconciliation;
+  std::vector<UncountedOperation> uncounted;
   std::vector<StepOperator> operators;
   std::vector<StepModule> modules;
   std::vector<MemoryPoint> timeline;

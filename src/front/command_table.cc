@@ -149,6 +149,13 @@ CommandRow StepCommand() {
                     "holds both.",
              .allowed = {"region", "operator"},
              .default_value = "region"},
+            {.name = "reconcile",
+             .value = "NAME",
+             .doc = "Set the step's FLOPs under other conventions beside NAME, "
+                    "and tell from 6 N D what leads to what is executed.",
+             .allowed = {"torch", "torch-host", "executed", "model", "causal",
+                         "macs", "6ND", "6ND-tables", "6ND-active", "PaLM"},
+             .aliases = {"flops-convention"}},
             {.name = "timeline",
              .value = "FILE",
              .doc = "Write the memory over the step's operations: a picture "
@@ -162,7 +169,9 @@ CommandRow StepCommand() {
             "--timeline memory.svg",
             "With recomputation, and a picture of the memory over time."},
            {"foretell step Qwen/Qwen3-0.6B --lora r=16,targets=q_proj+v_proj",
-            "Adapters on a frozen model."}},
+            "Adapters on a frozen model."},
+           {"foretell step Qwen/Qwen3-8B --reconcile 6ND",
+            "Why 6 N D and a counter of FLOPs differ, term by term."}},
       .shape = StepShape,
       .run = RunStep};
 }

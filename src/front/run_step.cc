@@ -60,6 +60,7 @@ Outcome RunStep(const Invocation& invocation) {
   const bool all = invocation.format() == Format::kJson;
   view.by_operator = all || invocation.Text("by") == "operator";
   view.by_region = all || !view.by_operator;
+  view.reconcile = invocation.Text("reconcile").value_or(all ? "6ND" : "");
   if (path && answer.result) {
     WriteTimeline(invocation, *path, *format, answer);
     view.timeline_file = *path;

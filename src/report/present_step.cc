@@ -58,6 +58,7 @@ class Presenter {
     AddPhases(result);
     if (view_.by_region) AddRegions(result);
     if (view_.by_operator) AddOperators(result);
+    if (!view_.reconcile.empty()) AddConventions(result);
     for (const std::string& one : answer_.assumptions) {
       document_.AddRow("assumptions", {one});
     }
@@ -117,6 +118,30 @@ class Presenter {
       document_.AddRow("operators",
                        {row.name, row.calls, Flops(row.flops_forward),
                         Flops(row.flops_backward), Bytes(row.kept)});
+    }
+  }
+
+  void AddConventions(const StepResult& result) {
+    document_.Touch("conventions");
+    double base = 0;
+    for (const FlopsConvention& one : result.conventions) {
+      if (one.name == view_.reconcile) {
+        base = one.flops.any().value().value_or(0);
+      }
+    }
+    for (const FlopsConvention& one : result.conventions) {
+      const double flops = one.flops.any().value().value_or(0);
+      document_.AddRow(
+          "conventions",
+          {one.name, one.flops.any(),
+           base > 0 ? Cell(fmt::format("{:.4f}", flops / base)) : Cell(),
+           one.rule});
+    }
+    for (const FlopsTerm& term : result.reconciliation) {
+      document_.AddRow("reconciliation", {term.what, term.flops});
+    }
+    for (const UncountedOperation& one : result.uncounted) {
+      document_.AddRow("uncounted", {one.name, one.times, one.flops});
     }
   }
 

@@ -19,6 +19,9 @@ const DocumentShape& StepShape();
 struct StepView {
   bool by_region = true;
   bool by_operator = false;
+  // The convention of FLOPs that the others are set beside: "6ND"; empty where
+  // none was asked for.
+  std::string reconcile;
   std::string timeline_file;  // where it was written; empty where nowhere
 };
 

@@ -124,6 +124,35 @@ SectionShape Operators() {
             "Bytes that it made and that are kept for the backward."}}))}};
 }
 
+SectionShape Conventions() {
+  return {
+      .title = "FLOPs as others count them",
+      .rows = {
+          Optional(TableRow(
+              "conventions", "Conventions",
+              "The step's FLOPs under the conventions in which they are "
+              "quoted; a multiply-add is two but in macs.",
+              {{"convention", "Convention", CellType::kText, "Its name."},
+               {"flops", "FLOPs", CellType::kFigure, "What it counts."},
+               {"ratio", "Ratio", CellType::kText,
+                "Over the convention that was asked for."},
+               {"rule", "What it counts", CellType::kText, "Its rule."}})),
+          Optional(TableRow(
+              "reconciliation", "From 6 N D to what is executed",
+              "Signed terms that add up to the FLOPs of every product that "
+              "runs.",
+              {{"term", "Term", CellType::kText, "What it stands for."},
+               {"flops", "FLOPs", CellType::kInteger, "Its part, signed."}})),
+          Optional(TableRow(
+              "uncounted", "What torch's counter leaves out",
+              "Operations that torch.utils.flop_counter has no formula for.",
+              {{"operator", "Operator", CellType::kText,
+                "Its name in PyTorch."},
+               {"calls", "Calls", CellType::kInteger, "How often it runs."},
+               {"flops", "FLOPs", CellType::kInteger,
+                "Of products; 0 for work on single elements."}}))}};
+}
+
 SectionShape Assumptions() {
   return {.title = "Taken as given",
           .rows = {Optional(
@@ -143,7 +172,7 @@ const DocumentShape& StepShape() {
           "The memory and the FLOPs of one step of training or inference on "
           "one device: the peak, where it is reached and what lives then.",
       .sections = {Verdict(), AtPeak(), Phases(), Regions(), Operators(),
-                   Assumptions(), FindingsSection()}};
+                   Conventions(), Assumptions(), FindingsSection()}};
   return shape;
 }
 
