@@ -36,7 +36,7 @@ TEST(Commands, AreThese) {
             "model: class dtype tensors explain\n"
             "step: class layers dtype mode batch seq tgt autocast attn experts "
             "sm checkpoint lora freeze optimizer first-step transformers torch "
-            "by timeline\n"
+            "by reconcile timeline\n"
             "models:\n"
             "verify: configs\n"
             "graph: after class layers dtype mode batch seq tgt autocast attn "
