@@ -101,7 +101,7 @@ class RowReader {
 
   void ReadStep(Recording& out) {
     const ConfigValue* flops = fields_.Object("flops");
-    if (flops == nullptr) return;
+    if (flops == nullptr || !out.step.sharding.empty()) return;
     RecordedStep step;
     ReadFlops(fields_.Of(*flops), "forward", step.flops_forward);
     ReadFlops(fields_.Of(*flops), "backward", step.flops_backward);

@@ -73,6 +73,17 @@ TEST(Recording, ReadsARowOfStepsWithoutTensors) {
   EXPECT_EQ(rows[0].line, 2);
 }
 
+// A divided step's figures are one rank's.
+TEST(Recording, TakesNoFiguresOfADividedStep) {
+  const auto rows = ParseRecordings(
+      R"({"config": "c", "class": "C", "parameters": 1, "case": {"shard": "fsdp2"},)"
+      R"( "flops": {"forward": {"aten.mm": 2}}})",
+      "r.jsonl");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].step.sharding, "fsdp2");
+  EXPECT_FALSE(rows[0].recorded_step.has_value());
+}
+
 TEST(Recording, ReadsARowThatRecordsAnError) {
   const auto rows = ParseRecordings(
       R"({"config": "c", "case": {"what": "params"}, "error": "ValueError: no"})",

@@ -74,6 +74,7 @@ class CaseReader {
     out.dtype = ReadDType("dtype", "float32");
     if (!Text("autocast").empty()) out.autocast = ReadDType("autocast", "");
     out.attention = TextOr("attn", "sdpa");
+    out.sharding = Text("shard");
     out.experts = TextOr("experts", "grouped_mm");
     out.optimizer = fields_.OptionalText("optimizer");
     if (out.optimizer.empty()) out.optimizer = "adamw_fused";

@@ -43,6 +43,9 @@ struct StepCase {
   int64_t target = 0;  // the decoder's length; 0: as the sequence
   // Stated shapes of what goes in; worked out from the class where empty.
   std::vector<StepInput> inputs;
+  // How it is divided among cards ("fsdp2"); empty: one card. Figures of a
+  // divided step are one rank's, which nothing here derives.
+  std::string sharding;
   bool mask = false;              // a full attention mask is passed
   DType dtype = DType::kFloat32;  // of the parameters
   std::optional<DType> autocast;
