@@ -54,6 +54,11 @@ struct Phi3Attention {
     }
     std::tie(q, k) =
         ApplyPartialRotary(q, k, context.rotary.first, context.rotary.second);
+    if (context.fills_cache) {
+      if (CachedLayer* cached = context.output->NextLayer()) {
+        std::tie(k, v) = FillCache(*cached, k, v, config.window);
+      }
+    }
     AttentionCall call;
     call.mask = config.window > 0 ? context.window_mask : context.mask;
     call.dropout = config.dropout;

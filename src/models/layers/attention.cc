@@ -151,9 +151,7 @@ Tensor GroupedQueryAttention::Forward(const Tensor& hidden,
   const auto turn = config.turns_by_half ? ApplyHalfRotary : ApplyRotary;
   std::tie(q, k) = turn(q, k, rotary.first, rotary.second);
   if (cached != nullptr) {
-    *cached = UpdateEmptyCache(k, v);
-    k = cached->keys;
-    v = cached->values;
+    std::tie(k, v) = FillCache(*cached, k, v, config.window);
   }
   AttentionCall call;
   call.mask = mask;

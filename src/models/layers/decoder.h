@@ -54,7 +54,11 @@ struct DecoderConfig {
 
 // What lives as long as the model's output: a cache, and scores of routers.
 struct DecoderOutput {
-  std::vector<CachedLayer> cache;
+  std::vector<CachedLayer> cache;  // one per layer, where one is filled
+  size_t filled = 0;
+  CachedLayer* NextLayer() {
+    return filled < cache.size() ? &cache[filled++] : nullptr;
+  }
   std::vector<Tensor> router_logits;
 };
 
@@ -110,6 +114,7 @@ class Decoder : public Model {
       if (!returns_cache) break;
       inputs.ReturnCache(layer.keys);
       inputs.ReturnCache(layer.values);
+      if (!layer.window.empty()) inputs.ReturnCache(layer.window);
     }
     return finish_ ? finish_(output, kept) : output;
   }
@@ -117,6 +122,15 @@ class Decoder : public Model {
   void FinishWith(DecoderFinish finish) { finish_ = std::move(finish); }
 
  private:
+  // DynamicCache(config): a layer of its own for each of the model's.
+  void MakeCache(DecoderOutput& kept) const {
+    kept.cache.resize(states.size());
+    for (size_t i = 0; i < states.size(); ++i) {
+      if (states[i].kind != LayerState::Kind::kSliding) continue;
+      kept.cache[i].window = LiftFresh(base_.builder(), {}, DType::kInt64);
+    }
+  }
+
   template <class MakeLayer>
   static std::vector<Layer> MakeLayers(const Module& list, int64_t count,
                                        MakeLayer make_layer) {
@@ -138,17 +152,18 @@ class Decoder : public Model {
     context.attention = config_.is_eager_only ? "eager" : inputs.attention;
     context.experts = inputs.experts;
     context.output = &kept;
+    const bool fills_cache = config_.fills_cache || inputs.prefill;
+    if (fills_cache) MakeCache(kept);
     Tensor position_ids = AddScalar(Arange(builder, hidden.size(1)), 0);
     position_ids = Unsqueeze(position_ids, 0);
     // With a cache nobody looks for several sequences in a row.
-    const bool fills_cache = config_.fills_cache || inputs.prefill;
     const Tensor looked_at =
         fills_cache || config_.hides_positions ? Tensor() : position_ids;
     if (config_.window == 0 || config_.mixes_masks) {
       context.mask = CausalMask(hidden, looked_at, context.attention, 0);
     }
     if (config_.window > 0) {
-      if (fills_cache) {
+      if (fills_cache && !inputs.prefill) {
         builder.Fail(
             "a cache that keeps a window only is not modelled; some classes "
             "fill one in training, too, unless use_cache is false");
@@ -202,7 +217,7 @@ struct DecoderLayer {
     Tensor residual = input;
     Tensor hidden = input_layernorm.Forward(input);
     CachedLayer* cached = nullptr;
-    if (context.fills_cache) cached = &context.output->cache.emplace_back();
+    if (context.fills_cache) cached = context.output->NextLayer();
     hidden = self_attn.Forward(hidden, context.rotary, mask, context.attention,
                                cached);
     hidden = Add(residual, hidden);

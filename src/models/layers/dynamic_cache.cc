@@ -1,7 +1,10 @@
 #include "models/layers/dynamic_cache.h"
 
+#include <limits>
+
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/views.h"
 #include "models/layers/functional.h"
 
 namespace foretell {
@@ -21,6 +24,23 @@ CachedLayer UpdateEmptyCache(const Tensor& keys, const Tensor& values) {
   layer.keys = Cat2(layer.keys, keys, -2);
   layer.values = Cat2(layer.values, values, -2);
   return layer;
+}
+
+std::pair<Tensor, Tensor> FillCache(CachedLayer& layer, const Tensor& keys,
+                                    const Tensor& values, int64_t window) {
+  if (window <= 0) {
+    layer = UpdateEmptyCache(keys, values);
+    return {layer.keys, layer.values};
+  }
+  layer.keys = EmptyTensor(keys);
+  layer.values = EmptyTensor(values);
+  layer.window = Transfer(std::move(layer.window));
+  const Tensor all_keys = Cat2(layer.keys, keys, -2);
+  const Tensor all_values = Cat2(layer.values, values, -2);
+  constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
+  layer.keys = Slice(all_keys, 2, -window + 1, kToTheEnd);
+  layer.values = Slice(all_values, 2, -window + 1, kToTheEnd);
+  return {all_keys, all_values};
 }
 
 }  // namespace foretell

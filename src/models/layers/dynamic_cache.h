@@ -6,6 +6,9 @@
 #ifndef FORETELL_MODELS_LAYERS_DYNAMIC_CACHE_H_
 #define FORETELL_MODELS_LAYERS_DYNAMIC_CACHE_H_
 
+#include <cstdint>
+#include <utility>
+
 #include "graph/builder.h"
 
 namespace foretell {
@@ -14,8 +17,17 @@ namespace foretell {
 struct CachedLayer {
   Tensor keys;
   Tensor values;
+  // How many tokens a layer with a window keeps, as the cache holds it: []
+  // int64; empty where all are kept.
+  Tensor window;
 };
 CachedLayer UpdateEmptyCache(const Tensor& keys, const Tensor& values);
+
+// The same where `layer` is there already and keeps the last `window` - 1
+// tokens; 0: all of them. Gives all keys and values.
+// Source: DynamicSlidingWindowLayer.update.
+std::pair<Tensor, Tensor> FillCache(CachedLayer& layer, const Tensor& keys,
+                                    const Tensor& values, int64_t window);
 
 }  // namespace foretell
 

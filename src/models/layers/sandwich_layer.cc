@@ -43,7 +43,7 @@ Tensor SandwichLayer::Forward(const Tensor& input,
   Tensor residual = input;
   Tensor hidden = input_layernorm.Forward(input);
   CachedLayer* cached = nullptr;
-  if (context.fills_cache) cached = &context.output->cache.emplace_back();
+  if (context.fills_cache) cached = context.output->NextLayer();
   hidden = self_attn.Forward(hidden, context.rotary, mask, context.attention,
                              cached);
   hidden = post_attention_layernorm.Forward(hidden);
