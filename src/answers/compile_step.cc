@@ -129,7 +129,8 @@ class Compiler {
     std::vector<Tensor> cache;
     inputs.cache = &cache;
     if (step_->mode == StepMode::kDecode) {
-      builder_.Fail("a step against a filled cache is not derived");
+      inputs.past = step_->sequence;
+      inputs.input_ids = builder_.CutBefore(inputs.input_ids, -1, 1);
     }
     inputs.experts = step_->experts;
     inputs.returned = &returned;
@@ -137,7 +138,7 @@ class Compiler {
       const AutocastScope scope(builder_, step_->autocast);
       return built.model->Forward(inputs);
     }();
-    if (inputs.prefill) CountCache(cache);
+    if (inputs.HasCache()) CountCache(cache);
     if (step_->mode != StepMode::kTrain || loss.empty()) return loss;
     if (loss.shape().rank() == 0) return loss;
     // A class without a loss: the sum of its first output.

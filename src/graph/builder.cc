@@ -257,6 +257,14 @@ Tensor Builder::StateLike(ValueId parameter) {
   return Tensor(this, id);
 }
 
+Tensor Builder::CutBefore(const Tensor& tensor, int axis, int64_t extent) {
+  const Value value = ValueOf(tensor.id());
+  Shape shape = value.shape;
+  shape.Set(axis, extent);
+  return Tensor(this,
+                NewValue(shape, value.strides, value.dtype, value.storage));
+}
+
 void Builder::Output(const Tensor& tensor) {
   graph_->outputs.push_back(tensor.id());
   Hold(tensor.id());  // the caller's own name, never released here

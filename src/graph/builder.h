@@ -142,6 +142,8 @@ class Builder {
   Tensor Read(ParameterId parameter);
   Tensor Read(ValueId value);
   Tensor Input(const Shape& shape, DType dtype);
+  // Its first `extent` entries along an axis, cut before the step began.
+  Tensor CutBefore(const Tensor& tensor, int axis, int64_t extent);
   void Output(const Tensor& tensor);
   // What an optimizer has kept since an earlier step: it lives from the start,
   // until its last name goes.

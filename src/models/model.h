@@ -19,6 +19,8 @@ struct ForwardInputs {
   Tensor labels;     // [batch, seq] int64, [batch] for a class of sequences
   // Fills a generation cache, and gives the last token's logits only.
   bool prefill = false;
+  // Tokens that a filled cache holds when one more is decoded; 0: none.
+  int64_t past = 0;
   std::string attention = "sdpa";      // "eager" or "sdpa"
   std::string experts = "grouped_mm";  // or "eager", one after another
   // Takes what the object that the class returns holds beside its loss: it
@@ -28,12 +30,13 @@ struct ForwardInputs {
   // Takes the tensors of the generation cache that a prefill fills.
   std::vector<Tensor>* cache = nullptr;
 
+  bool HasCache() const { return prefill || past > 0; }
   void Return(const Tensor& tensor) const {
     if (returned != nullptr && !tensor.empty()) returned->push_back(tensor);
   }
   void ReturnCache(const Tensor& tensor) const {
     Return(tensor);
-    if (prefill && cache != nullptr) cache->push_back(tensor);
+    if (HasCache() && cache != nullptr) cache->push_back(tensor);
   }
 };
 

@@ -1,5 +1,7 @@
 #include "models/layers/causal_mask.h"
 
+#include <algorithm>
+
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/indexing.h"
@@ -43,14 +45,19 @@ Tensor Spread(Tensor x, int axis) {
 // Which keys [t] each query sees: those behind it, of them the last `window`,
 // and those that `kept` [b, t] has. Conditions are joined one by one where
 // there are several.
-Tensor VisibleKeys(const Tensor& hidden, const Tensor& kept, int64_t window) {
+Tensor VisibleKeys(const Tensor& hidden, const Tensor& kept, int64_t window,
+                   int64_t past) {
   const int64_t batch = hidden.size(0);
   const int64_t length = hidden.size(1);
   Builder& builder = hidden.builder();
   Tensor batch_range = Arange(builder, batch);
   Tensor head_range = Arange(builder, 1);
-  Tensor query_range = AddScalar(Arange(builder, length), 0);
-  Tensor key_range = AddScalar(Arange(builder, length), 0);
+  Tensor query_range =
+      AddScalar(Arange(builder, length), static_cast<double>(past));
+  // A window's cache has let go of what lies before it.
+  const int64_t cached = window > 0 ? std::min(past, window - 1) : past;
+  Tensor key_range = AddScalar(Arange(builder, cached + length),
+                               static_cast<double>(past - cached));
   batch_range = Spread(std::move(batch_range), 0);
   head_range = Spread(std::move(head_range), 1);
   query_range = Spread(std::move(query_range), 2);
@@ -70,7 +77,7 @@ Tensor VisibleKeys(const Tensor& hidden, const Tensor& kept, int64_t window) {
   } else {
     seen = Le(key_range, query_range);
   }
-  return Expand(seen, {batch, -1, length, length});
+  return Expand(seen, {batch, -1, length, cached + length});
 }
 
 // A bool mask as sdpa takes it, or as what eager attention adds to the scores.
@@ -87,7 +94,7 @@ Tensor MaskOf(const Tensor& seen, const Tensor& hidden,
 }  // namespace
 
 Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
-                  std::string_view attention, int64_t window) {
+                  std::string_view attention, int64_t window, int64_t past) {
   const int64_t batch = hidden.size(0);
   const int64_t length = hidden.size(1);
   if (!position_ids.empty()) {
@@ -98,14 +105,14 @@ Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
   const bool windowed = window > 0 && length >= window;
   if (attention == "sdpa" && !windowed) return {};
 
-  return MaskOf(VisibleKeys(hidden, Tensor(), window), hidden, attention);
+  return MaskOf(VisibleKeys(hidden, Tensor(), window, past), hidden, attention);
 }
 
 Tensor CausalMaskOver(const Tensor& padding, const Tensor& hidden,
                       std::string_view attention) {
   const Tensor kept = To(padding, DType::kBool);
   if (attention != "sdpa") {
-    return MaskOf(VisibleKeys(hidden, kept, 0), hidden, attention);
+    return MaskOf(VisibleKeys(hidden, kept, 0, 0), hidden, attention);
   }
   const auto count = static_cast<double>(kept.size(0) * kept.size(1));
   const auto is_full = [&] { return EqScalar(SumAll(kept), count); };

@@ -16,10 +16,10 @@
 namespace foretell {
 
 // hidden [b, s, width], position_ids [1 or b, s], or empty where the model
-// gives none; window 0 where there is none. Gives [b, 1, s, s] in the dtype of
-// `hidden` (eager), bool (sdpa), or empty.
+// gives none; window 0 where there is none; `past` tokens lie in a cache. Gives
+// [b, 1, s, past + s] in the dtype of `hidden` (eager), bool (sdpa), or empty.
 Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
-                  std::string_view attention, int64_t window);
+                  std::string_view attention, int64_t window, int64_t past = 0);
 
 // The same for a model that makes itself a mask of padding [b, s], of ones.
 // With sdpa it is looked through, and serves no further.

@@ -19,6 +19,7 @@
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/views.h"
+#include "graph/strides.h"
 #include "models/layers/attention.h"
 #include "models/layers/causal_mask.h"
 #include "models/layers/decoder_head.h"
@@ -131,6 +132,29 @@ class Decoder : public Model {
     }
   }
 
+  // What an earlier prefill has left.
+  void TakeCache(const ForwardInputs& inputs, DecoderOutput& kept) const {
+    Builder& builder = base_.builder();
+    const int64_t batch = inputs.input_ids.size(0);
+    for (const LayerState& state : states) {
+      const auto take = [&](int64_t dim) {
+        const Shape shape = {batch, state.heads, inputs.past, dim};
+        return builder.State(shape, ContiguousStrides(shape), builder.dtype());
+      };
+      CachedLayer& layer = kept.cache.emplace_back();
+      layer.keys = take(state.key_dim);
+      layer.values = take(state.value_dim);
+      if (state.kind != LayerState::Kind::kSliding) continue;
+      layer.window = builder.State({}, {}, DType::kInt64);
+      if (inputs.past < state.window) continue;
+      // Views of the last tokens, which keep the whole of what they are of.
+      layer.keys = builder.CutBefore(layer.keys, 2, state.window - 1);
+      layer.values = builder.CutBefore(layer.values, 2, state.window - 1);
+    }
+    // The caller has gone through the cache and still names its last tensor.
+    if (!kept.cache.empty()) inputs.Return(kept.cache.back().values);
+  }
+
   template <class MakeLayer>
   static std::vector<Layer> MakeLayers(const Module& list, int64_t count,
                                        MakeLayer make_layer) {
@@ -152,24 +176,30 @@ class Decoder : public Model {
     context.attention = config_.is_eager_only ? "eager" : inputs.attention;
     context.experts = inputs.experts;
     context.output = &kept;
-    const bool fills_cache = config_.fills_cache || inputs.prefill;
-    if (fills_cache) MakeCache(kept);
-    Tensor position_ids = AddScalar(Arange(builder, hidden.size(1)), 0);
+    const bool fills_cache = config_.fills_cache || inputs.HasCache();
+    if (inputs.past > 0) {
+      TakeCache(inputs, kept);
+    } else if (fills_cache) {
+      MakeCache(kept);
+    }
+    Tensor position_ids = AddScalar(Arange(builder, hidden.size(1)),
+                                    static_cast<double>(inputs.past));
     position_ids = Unsqueeze(position_ids, 0);
     // With a cache nobody looks for several sequences in a row.
     const Tensor looked_at =
         fills_cache || config_.hides_positions ? Tensor() : position_ids;
     if (config_.window == 0 || config_.mixes_masks) {
-      context.mask = CausalMask(hidden, looked_at, context.attention, 0);
+      context.mask =
+          CausalMask(hidden, looked_at, context.attention, 0, inputs.past);
     }
     if (config_.window > 0) {
-      if (fills_cache && !inputs.prefill) {
+      if (fills_cache && !inputs.HasCache()) {
         builder.Fail(
             "a cache that keeps a window only is not modelled; some classes "
             "fill one in training, too, unless use_cache is false");
       }
-      context.window_mask =
-          CausalMask(hidden, looked_at, context.attention, config_.window);
+      context.window_mask = CausalMask(hidden, looked_at, context.attention,
+                                       config_.window, inputs.past);
     }
     context.fills_cache = fills_cache;
     context.position_ids = position_ids;

@@ -28,13 +28,21 @@ CachedLayer UpdateEmptyCache(const Tensor& keys, const Tensor& values) {
 
 std::pair<Tensor, Tensor> FillCache(CachedLayer& layer, const Tensor& keys,
                                     const Tensor& values, int64_t window) {
+  const bool is_empty = layer.keys.empty();
   if (window <= 0) {
-    layer = UpdateEmptyCache(keys, values);
+    if (is_empty) {
+      layer = UpdateEmptyCache(keys, values);
+    } else {
+      layer.keys = Cat2(layer.keys, keys, -2);
+      layer.values = Cat2(layer.values, values, -2);
+    }
     return {layer.keys, layer.values};
   }
-  layer.keys = EmptyTensor(keys);
-  layer.values = EmptyTensor(values);
-  layer.window = Transfer(std::move(layer.window));
+  if (is_empty) {
+    layer.keys = EmptyTensor(keys);
+    layer.values = EmptyTensor(values);
+    layer.window = Transfer(std::move(layer.window));
+  }
   const Tensor all_keys = Cat2(layer.keys, keys, -2);
   const Tensor all_values = Cat2(layer.values, values, -2);
   constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();

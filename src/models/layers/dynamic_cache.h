@@ -23,9 +23,9 @@ struct CachedLayer {
 };
 CachedLayer UpdateEmptyCache(const Tensor& keys, const Tensor& values);
 
-// The same where `layer` is there already and keeps the last `window` - 1
-// tokens; 0: all of them. Gives all keys and values.
-// Source: DynamicSlidingWindowLayer.update.
+// The same where `layer` is there already, filled or not, and keeps the last
+// `window` - 1 tokens; 0: all of them. Gives all keys and values. Source:
+// DynamicSlidingWindowLayer.update.
 std::pair<Tensor, Tensor> FillCache(CachedLayer& layer, const Tensor& keys,
                                     const Tensor& values, int64_t window);
 
