@@ -88,7 +88,7 @@ void Occupancy::SetKinds(const KnownStorages& known) {
         kinds_[i] = MemoryKind::kInputs;
         break;
       case StorageKind::kState:
-        kinds_[i] = MemoryKind::kStates;
+        if (kinds_[i] != MemoryKind::kCache) kinds_[i] = MemoryKind::kStates;
         break;
       case StorageKind::kLasting:
         kinds_[i] = MemoryKind::kBuffers;
@@ -103,7 +103,11 @@ void Occupancy::Resident() {
   resident_[Index(MemoryKind::kParameters)] = memory_->parameters;
   resident_[Index(MemoryKind::kBuffers)] = memory_->buffers;
   resident_[Index(MemoryKind::kInputs)] = memory_->inputs;
-  resident_[Index(MemoryKind::kStates)] = memory_->states;
+  // A cache that was filled before the step is there as a state is.
+  for (size_t i = 0; i < kinds_.size(); ++i) {
+    if (graph_->storages[i].kind != StorageKind::kState) continue;
+    resident_[Index(kinds_[i])] += graph_->storages[i].bytes;
+  }
 }
 
 size_t Occupancy::EventsAt(const PhaseMemory& phase) const {

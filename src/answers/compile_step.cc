@@ -158,7 +158,15 @@ class Compiler {
       return;
     }
     int64_t bytes = 0;
+    // What was there before the step is a state that lives across steps.
+    const std::vector<Storage>& storages = out_->graph().storages;
+    for (uint32_t i = 0; i < storages.size(); ++i) {
+      if (storages[i].kind == StorageKind::kState) {
+        out_->cache.push_back(StorageId{i});
+      }
+    }
     for (const Tensor& tensor : cache) {
+      out_->cache.push_back(StorageOf(tensor));
       const auto elements = tensor.shape().Elements();
       const auto size = elements
                             ? CheckedMul(*elements, BytesOf(tensor.dtype()))

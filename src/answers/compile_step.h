@@ -40,6 +40,7 @@ struct CompiledStep {
   // the forward, for tables.
   std::vector<StorageId> gradients = {};
   std::vector<StorageId> states = {};
+  std::vector<StorageId> cache = {};  // of generation, before and after
   std::vector<StorageId> returned = {};
   OptimizerResult optimizer = {};  // holds the states
 

@@ -119,6 +119,7 @@ class Summary {
             {.gradients = step.gradients,
              .states = step.states,
              .returned = step.returned,
+             .cache = step.cache,
              .recomputed = step.model.built.builder->tape().recomputed}) {}
 
   bool Fill(size_t most_points, StepResult& out) {

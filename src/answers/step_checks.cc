@@ -75,15 +75,6 @@ std::string PositionTable(const Graph& graph) {
 }
 
 // Settings whose operations are not followed: told, not guessed.
-// Of inference, what no family follows is refused here; a class that has no
-// prefill refuses where its forward is written.
-void CheckFollowed(const StepCase& step, std::vector<InputError>& out) {
-  if (step.mode != StepMode::kDecode) return;
-  out.push_back(At("--mode",
-                   "a step against a filled cache is not followed operator by "
-                   "operator yet",
-                   "write train, forward or prefill"));
-}
 
 }  // namespace
 
@@ -91,7 +82,6 @@ std::vector<InputError> CheckStep(const ReadModel& whole,
                                   const BuildOptions& build,
                                   const StepCase& step) {
   std::vector<InputError> out;
-  CheckFollowed(step, out);
   const std::string& name = whole.built.class_name;
   const int64_t layers = DeepestStack(whole);
   if (build.most_layers && *build.most_layers > layers) {
