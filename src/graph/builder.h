@@ -36,8 +36,9 @@ class Tape;
 struct Execution {
   bool training = true;   // model.train(): dropout drops
   bool gradients = true;  // autograd records; false under torch.no_grad()
-  std::optional<DType> autocast;  // of torch.autocast, where it is on
-  bool checkpoint = false;        // blocks keep their inputs and recompute
+  // Of torch.autocast, where it is on.
+  std::optional<DType> autocast = std::nullopt;
+  bool checkpoint = false;  // blocks keep their inputs and recompute
   // What the input embeddings give takes a gradient, whatever trains.
   bool inputs_take_gradient = false;
   // Of the card: ten times the major number plus the minor one.
@@ -189,8 +190,8 @@ class Builder {
   // A module whose forward is running.
   struct Call {
     RegionId region;
-    Tensor beside;     // what a module that it called returned beside
-    Tensor returning;  // what it will itself
+    Tensor beside = {};     // what a module that it called returned beside
+    Tensor returning = {};  // what it will itself
     int levels = 0;
   };
   ValueId NewValue(const Shape& shape, const Shape& strides, DType dtype,

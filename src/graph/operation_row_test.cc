@@ -39,7 +39,9 @@ TEST(OperationRow, EachHasAGradientOrNone) {
     }
     EXPECT_NE(row->gradient != nullptr, has_none)
         << row->name << " has neither a gradient rule nor none, or both";
-    if (has_none) EXPECT_TRUE(row->saves.empty()) << row->name;
+    if (has_none) {
+      EXPECT_TRUE(row->saves.empty()) << row->name;
+    }
   }
 }
 

@@ -20,10 +20,10 @@ struct StepRuleInput {
   std::string class_name;
   int64_t sequence = 0;  // tokens of the longest side, encoder or decoder
   // How far positions reach, and the key that says so.
-  std::optional<int64_t> context;
-  std::string context_source;
+  std::optional<int64_t> context = std::nullopt;
+  std::string context_source = {};
   // The name of a learned table of positions; empty where there is none.
-  std::string position_table;
+  std::string position_table = {};
 };
 
 struct StepRule {

@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
                         Case(true, "adamw_fused", DType::kBFloat16)},
                     Way{"Mixtral", "mistralai/Mixtral-8x7B-v0.1",
                         Case(false, "adamw_fused", DType::kBFloat16)}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& way) { return way.param.name; });
 
 }  // namespace
 }  // namespace foretell

@@ -68,8 +68,8 @@ Tensor FusedExperts::RunLoop(AdaptedModule& adapted, const Tensor& hidden,
                             int64_t expert) {
     const Tensor slice = SliceOf(adapted.Read(factors), index, expert);
     if (!bias) return ApplyLinear(x, slice, Tensor());
-    const Tensor product = Mm(x, slice);
-    return Add(product, SliceOf(builder.Read(*bias), index, expert));
+    const Tensor unbiased = Mm(x, slice);
+    return Add(unbiased, SliceOf(builder.Read(*bias), index, expert));
   };
   for (int64_t expert = 0; expert < hit_count; ++expert) {
     index = Select(indices[static_cast<size_t>(expert)], 0, 0);
