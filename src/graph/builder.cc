@@ -319,6 +319,7 @@ std::vector<Tensor> Builder::CopiesToSave(const OperationRow& row,
   for (const Save& save : row.saves) {
     if (!save.copied || !Applies(save, inputs)) continue;
     copies.resize(inputs.size());
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): not negative here.
     const auto at = static_cast<size_t>(save.input);
     copies[at] = CloneContiguous(inputs[at]);
   }
@@ -341,6 +342,7 @@ void Builder::SaveInputs(const OperationRow& row,
                          std::span<const Tensor> copies) {
   for (const Save& save : row.saves) {
     if (!Applies(save, inputs)) continue;
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): not negative here.
     const auto first = static_cast<size_t>(save.input);
     const size_t end = save.rest ? inputs.size() : first + 1;
     for (size_t i = first; i < end && i < inputs.size(); ++i) {
@@ -355,6 +357,7 @@ void Builder::SaveOutputs(const OperationRow& row, OperationId operation) {
   const uint32_t outputs = graph_->operations[operation.index].output_count;
   for (const Save& save : row.saves) {
     if (save.output < 0) continue;
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): not negative here.
     const auto at = static_cast<uint32_t>(save.output);
     if (at >= outputs) continue;
     const Tensor output(this, OutputOf(operation, at));
