@@ -31,6 +31,9 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
   if (!IsVersion(step.torch, kTorch)) {
     out.push_back(fmt::format("torch {} is taken as {}", step.torch, kTorch));
   }
+  if (step.mask && step.attention == "eager") {
+    out.emplace_back("an attention mask that eager attention adds is left out");
+  }
   const bool lasts = std::ranges::any_of(
       compiled.graph().storages, [](const Storage& storage) {
         return storage.kind == StorageKind::kLasting;

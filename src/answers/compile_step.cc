@@ -152,7 +152,7 @@ class Compiler {
         out_->model.built.model->states, [](const LayerState& state) {
           return state.kind == LayerState::Kind::kRecurrent;
         });
-    if (is_recurrent) return;
+    if (is_recurrent && step_->mode == StepMode::kPrefill) return;
     if (cache.empty()) {
       builder_.Fail("a prefill of this class is not derived");
       return;
