@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/flops.h"
 #include "answers/compile_step.h"
 #include "models/build.h"
 
@@ -112,7 +113,7 @@ class Comparison {
     difference =
         CompareTensors(graph_->OutputsOf(derived), recorded.outputs, "output");
     if (!difference.empty()) return difference;
-    const auto flops = FlopsOf(derived);
+    const auto flops = FlopsOf(*graph_, derived);
     if (!flops) return "FLOPs past 2^63";
     if (derived.row->name == "aten._grouped_mm.default") {
       // Counted beside the others (see Trace).
@@ -122,19 +123,6 @@ class Comparison {
     if (*flops == recorded.flops) return "";
     return fmt::format("FLOPs: recorded {}, derived {}", recorded.flops,
                        *flops);
-  }
-
-  std::optional<int64_t> FlopsOf(const Operation& operation) const {
-    if (operation.row->flops == nullptr) return 0;
-    std::vector<Value> inputs;
-    std::vector<Value> outputs;
-    for (const ValueId id : graph_->InputsOf(operation)) {
-      inputs.push_back((*graph_)[id]);
-    }
-    for (const ValueId id : graph_->OutputsOf(operation)) {
-      outputs.push_back((*graph_)[id]);
-    }
-    return operation.row->flops(inputs, outputs);
   }
 
   std::string CompareTensors(std::span<const ValueId> derived,
@@ -306,14 +294,7 @@ std::string CompareTrace(const Trace& trace, ModelConfig config) {
   BuildOptions options;
   options.class_name = trace.class_name;
   options.dtype = trace.step.dtype;
-  if (!trace.overrides.empty()) {
-    const BuildResult loaded = BuildModel(config, options);
-    for (const auto& [key, value] : loaded.log.derived) {
-      config.root.Set(key, value);
-    }
-    config.is_loaded = true;
-    ApplyOverrides(trace.overrides, config.root);
-  }
+  config = WithOverrides(std::move(config), trace.overrides, options);
   const PartialStep step =
       CompilePartly(config, options, trace.step, LastPhaseOf(trace));
   if (!step.compiled) return "no model; " + step.reason;

@@ -154,7 +154,7 @@ class Compiler {
         });
     if (is_recurrent && step_->mode == StepMode::kPrefill) return;
     if (cache.empty()) {
-      builder_.Fail("a prefill of this class is not derived");
+      builder_.Fail("what this class does with a cache is not derived");
       return;
     }
     int64_t bytes = 0;

@@ -73,6 +73,19 @@ InputError ErrorOf(const ModelConfig& config,
 
 }  // namespace
 
+ModelConfig WithOverrides(ModelConfig config,
+                          const std::vector<Override>& overrides,
+                          const BuildOptions& options) {
+  if (overrides.empty()) return config;
+  const BuildResult loaded = BuildModel(config, options);
+  for (const auto& [key, value] : loaded.log.derived) {
+    config.root.Set(key, value);
+  }
+  config.is_loaded = true;
+  ApplyOverrides(overrides, config.root);
+  return config;
+}
+
 std::string FollowedLibrary() { return "transformers 5.23.0"; }
 
 std::variant<ReadModel, Refusal> ReadModelOf(const ModelConfig& config,

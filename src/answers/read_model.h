@@ -14,6 +14,7 @@
 #include "answers/refusal.h"
 #include "models/build.h"
 #include "spec/model_config.h"
+#include "spec/recording.h"
 
 namespace foretell {
 
@@ -28,6 +29,12 @@ struct ReadModel {
 // architecture the nearest families and which keys differ.
 std::variant<ReadModel, Refusal> ReadModelOf(const ModelConfig& config,
                                              const BuildOptions& options);
+
+// A configuration with `overrides` set on top of what the class works out as
+// it loads; itself where there are none.
+ModelConfig WithOverrides(ModelConfig config,
+                          const std::vector<Override>& overrides,
+                          const BuildOptions& options);
 
 // The library and version whose classes the families follow.
 std::string FollowedLibrary();

@@ -25,18 +25,8 @@ BuildOptions OptionsOf(const Recording& recording) {
   return options;
 }
 
-// The row's configuration with its overrides set on top of what the class
-// works out as it loads.
 ModelConfig ConfigOf(const TruthCase& truth, const BuildOptions& options) {
-  if (truth.recording.overrides.empty()) return *truth.config;
-  const BuildResult loaded = BuildModel(*truth.config, options);
-  ModelConfig config = *truth.config;
-  for (const auto& [key, value] : loaded.log.derived) {
-    config.root.Set(key, value);
-  }
-  config.is_loaded = true;
-  ApplyOverrides(truth.recording.overrides, config.root);
-  return config;
+  return WithOverrides(*truth.config, truth.recording.overrides, options);
 }
 
 std::variant<ReadModel, Refusal> ReadCase(const TruthCase& truth) {
