@@ -8,6 +8,7 @@
 #include "analysis/memory.h"
 #include "base/checked.h"
 #include "graph/operation_row.h"
+#include "graph/phase_walk.h"
 
 namespace foretell {
 namespace {
@@ -96,43 +97,28 @@ class Composer {
     return sum;
   }
 
-  Phase PhaseAt(uint32_t step, size_t& next, Phase current) const {
-    while (next < graph_.phases.size() &&
-           graph_.phases[next].first_step <= step) {
-      current = graph_.phases[next++].phase;
-    }
-    return current;
-  }
-
   bool CountFlops() {
-    size_t next = 0;
-    Phase phase = Phase::kForward;
-    for (uint32_t at = 0; at < graph_.steps.size(); ++at) {
-      phase = PhaseAt(at, next, phase);
-      const Step step = graph_.steps[at];
-      if (step.kind == Step::Kind::kDrop) continue;
-      const Operation& operation = graph_.operations[step.index];
-      if (operation.row->flops == nullptr) continue;
+    ForEachOperation(graph_, [this](const Operation& operation, Phase phase) {
+      if (operation.row->flops == nullptr) return;
       const auto flops = FlopsOf(graph_, operation);
-      if (!flops) return false;
+      fits_ = fits_ && flops.has_value();
       auto& counts =
           phase == Phase::kForward ? out_.flops_forward : out_.flops_backward;
-      const std::string name(operation.row->name);
-      Add(counts[name.substr(0, name.rfind('.'))], *flops,
+      Add(counts[CounterNameOf(operation.row->name)], flops.value_or(0),
           CopiesOf(operation.region));
-    }
+    });
     return fits_;
   }
 
   // Cuts the steps where they pass from one run of blocks to another part.
   bool Cut(std::span<const MemoryEvent> events) {
-    size_t next = 0;
+    PhaseWalk phases(graph_);
     size_t event = 0;
     Phase phase = Phase::kForward;
     int32_t run = -1;
     StartStretch(phase, run);
     for (uint32_t at = 0; at < graph_.steps.size(); ++at) {
-      const Phase now = PhaseAt(at, next, phase);
+      const Phase now = phases.At(at);
       const Step step = graph_.steps[at];
       const bool is_operation = step.kind == Step::Kind::kOperation;
       const int32_t belongs =

@@ -4,8 +4,13 @@
 #include <map>
 
 #include "graph/operation_row.h"
+#include "graph/phase_walk.h"
 
 namespace foretell {
+
+std::string CounterNameOf(std::string_view operation) {
+  return std::string(operation.substr(0, operation.rfind('.')));
+}
 
 std::optional<int64_t> FlopsOf(const Graph& graph, const Operation& operation) {
   if (operation.row->flops == nullptr) return 0;
@@ -23,22 +28,14 @@ std::optional<int64_t> FlopsOf(const Graph& graph, const Operation& operation) {
 std::vector<OperationFlops> AnalyzeFlops(const Graph& graph,
                                          std::optional<Phase> phase) {
   std::map<std::string_view, OperationFlops> totals;
-  size_t next = 0;
-  Phase current = Phase::kForward;
-  for (uint32_t at = 0; at < graph.steps.size(); ++at) {
-    while (next < graph.phases.size() && graph.phases[next].first_step <= at) {
-      current = graph.phases[next++].phase;
-    }
-    const Step step = graph.steps[at];
-    if (step.kind != Step::Kind::kOperation) continue;
-    if (phase && current != *phase) continue;
-    const Operation& operation = graph.operations[step.index];
-    if (operation.row->flops == nullptr) continue;
+  ForEachOperation(graph, [&](const Operation& operation, Phase current) {
+    if (phase && current != *phase) return;
+    if (operation.row->flops == nullptr) return;
     OperationFlops& total = totals[operation.row->name];
     total.operation = operation.row->name;
     ++total.times;
     total.flops += Flops::Exact(FlopsOf(graph, operation));
-  }
+  });
   std::vector<OperationFlops> out;
   for (auto& [name, total] : totals) out.push_back(std::move(total));
   std::ranges::stable_sort(out, [](const auto& a, const auto& b) {

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/figure.h"
@@ -21,6 +22,10 @@ struct OperationFlops {
   int64_t times = 0;      // how often it runs
   Flops flops;
 };
+
+// "aten.mm" of "aten.mm.default": the counter knows operators, not their
+// overloads.
+std::string CounterNameOf(std::string_view operation);
 
 // Operations that count, most FLOPs first; of one phase where it is given.
 std::vector<OperationFlops> AnalyzeFlops(

@@ -6,6 +6,7 @@
 #include "analysis/flops.h"
 #include "base/checked.h"
 #include "graph/operation_row.h"
+#include "graph/phase_walk.h"
 
 namespace foretell {
 namespace {
@@ -111,12 +112,9 @@ std::optional<int64_t> Plus(std::optional<int64_t> a,
 std::optional<ProductFlops> MeasureProducts(
     const Graph& graph, std::span<const OperationRange> recomputed) {
   ProductFlops out;
-  size_t next = 0;
-  Phase phase = Phase::kForward;
+  PhaseWalk phases(graph);
   for (uint32_t at = 0; at < graph.steps.size(); ++at) {
-    while (next < graph.phases.size() && graph.phases[next].first_step <= at) {
-      phase = graph.phases[next++].phase;
-    }
+    const Phase phase = phases.At(at);
     const Step step = graph.steps[at];
     if (step.kind != Step::Kind::kOperation) continue;
     const Operation& operation = graph.operations[step.index];

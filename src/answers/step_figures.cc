@@ -12,9 +12,7 @@ bool AddFlops(const Graph& graph, Phase phase,
               std::map<std::string, int64_t>& out) {
   for (const OperationFlops& entry : AnalyzeFlops(graph, phase)) {
     if (!entry.flops.is_exact()) return false;
-    const std::string& name = entry.operation;
-    // The counter knows operators, not their overloads.
-    out[name.substr(0, name.rfind('.'))] += entry.flops.exact();
+    out[CounterNameOf(entry.operation)] += entry.flops.exact();
   }
   return true;
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/flops.h"
 #include "graph/operation_row.h"
+#include "graph/phase_walk.h"
 
 namespace foretell {
 namespace {
@@ -33,22 +34,6 @@ std::string Join(const std::vector<std::string>& parts, size_t count) {
   std::string out;
   for (size_t i = 0; i < count; ++i) out += (i > 0 ? "." : "") + parts[i];
   return out;
-}
-
-// Calls `visit` with each operation that runs and its phase.
-template <class Visit>
-void ForEachOperation(const Graph& graph, const Visit& visit) {
-  size_t next = 0;
-  Phase phase = Phase::kForward;
-  for (uint32_t at = 0; at < graph.steps.size(); ++at) {
-    while (next < graph.phases.size() && graph.phases[next].first_step <= at) {
-      phase = graph.phases[next++].phase;
-    }
-    const Step step = graph.steps[at];
-    if (step.kind == Step::Kind::kOperation) {
-      visit(graph.operations[step.index], phase);
-    }
-  }
 }
 
 // The operation that makes each storage; none for those that none makes.
