@@ -83,7 +83,7 @@ AttentionConfig ReadAttention(const ConfigView& config) {
   attention.qkv_bias = config.Flag({"attention_bias"}, true);
   attention.output_bias = attention.qkv_bias;
   attention.has_sinks = true;
-  attention.turns_by_half = true;
+  attention.turn = ApplyHalfRotary;
   return attention;
 }
 

@@ -18,10 +18,12 @@ extern const Family kMambaFamily;
 extern const Family kMistralFamily;
 extern const Family kMixtralFamily;
 extern const Family kPhi3Family;
+extern const Family kPhiFamily;
 extern const Family kQwen2Family;
 extern const Family kQwen3Family;
 extern const Family kQwen3MoeFamily;
 extern const Family kRobertaFamily;
+extern const Family kStarcoder2Family;
 extern const Family kT5Family;
 extern const Family kXlmRobertaFamily;
 
@@ -41,10 +43,12 @@ constexpr std::array kFamilies = {
     &kMistralFamily,     //
     &kMixtralFamily,     //
     &kPhi3Family,        //
+    &kPhiFamily,         //
     &kQwen2Family,       //
     &kQwen3Family,       //
     &kQwen3MoeFamily,    //
     &kRobertaFamily,     //
+    &kStarcoder2Family,  //
     &kT5Family,          //
     &kXlmRobertaFamily,  //
 };

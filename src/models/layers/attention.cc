@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "graph/ops/elementwise.h"
 #include "graph/ops/reduction.h"
@@ -119,7 +120,7 @@ GroupedQueryAttention::GroupedQueryAttention(const Module& at,
              config.kv_heads * config.head_dim, config.qkv_bias),
       v_proj(at.Child("v_proj", RegionKind::kLinear), config.hidden,
              config.kv_heads * config.head_dim, config.qkv_bias),
-      o_proj(at.Child("o_proj", RegionKind::kLinear),
+      o_proj(at.Child(config.output_name, RegionKind::kLinear),
              config.heads * config.head_dim, config.hidden,
              config.output_bias) {
   if (config.qk_norm_epsilon) {
@@ -143,13 +144,32 @@ Tensor GroupedQueryAttention::Forward(const Tensor& hidden,
                            const std::optional<RmsNorm>& norm) {
     Tensor x = View(linear.Forward(hidden), heads);
     if (norm) x = norm->Forward(x);
-    return Transpose(x, 1, 2);
+    return before_transpose ? x : Transpose(x, 1, 2);
   };
   Tensor q = project(q_proj, q_norm);
   Tensor k = project(k_proj, k_norm);
   Tensor v = project(v_proj, std::nullopt);
-  const auto turn = config.turns_by_half ? ApplyHalfRotary : ApplyRotary;
-  std::tie(q, k) = turn(q, k, rotary.first, rotary.second);
+  std::vector<std::vector<Tensor>> names;
+  if (before_transpose) {
+    names.push_back(before_transpose(q, k, rotary));
+    for (Tensor* one : {&q, &k, &v}) *one = Transpose(*one, 1, 2);
+  }
+  if (before_turn) names.push_back(before_turn(q, k, rotary));
+  if (config.turn != nullptr) {
+    std::tie(q, k) = config.turn(q, k, rotary.first, rotary.second);
+  }
+  if (behind_turn) names.push_back(behind_turn(q, k, rotary));
+  Tensor out =
+      AttendOverCache(config, q, k, v, mask, attention, cached,
+                      sinks ? module.builder().Read(*sinks) : Tensor());
+  out = o_proj.Forward(out);
+  return ApplyDropout(out, config.output_dropout);
+}
+
+Tensor AttendOverCache(const AttentionConfig& config, const Tensor& q,
+                       Tensor& k, Tensor& v, const Tensor& mask,
+                       std::string_view attention, CachedLayer* cached,
+                       const Tensor& sinks) {
   if (cached != nullptr) {
     std::tie(k, v) = FillCache(*cached, k, v, config.window);
   }
@@ -161,9 +181,9 @@ Tensor GroupedQueryAttention::Forward(const Tensor& hidden,
   call.softcap = config.softcap;
   call.causal = config.causal;
   call.attention = attention;
-  if (sinks) call.sinks = module.builder().Read(*sinks);
+  call.sinks = sinks;
   const Tensor out = Attend(q, k, v, call);
-  return o_proj.Forward(Reshape(out, {batch, length, -1}));
+  return Reshape(out, {q.size(0), q.size(2), -1});
 }
 
 }  // namespace foretell

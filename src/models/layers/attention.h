@@ -9,15 +9,18 @@
 #define FORETELL_MODELS_LAYERS_ATTENTION_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "models/layers/dynamic_cache.h"
 #include "models/layers/linear.h"
 #include "models/layers/module.h"
 #include "models/layers/norm.h"
+#include "models/layers/rope.h"
 
 namespace foretell {
 
@@ -53,9 +56,25 @@ struct AttentionConfig {
   bool causal = true;
   // Set where queries and keys pass an RMSNorm of head_dim (Qwen3).
   std::optional<double> qk_norm_epsilon;
-  bool has_sinks = false;      // a learned score to no token (GPT-OSS)
-  bool turns_by_half = false;  // ApplyHalfRotary
+  bool has_sinks = false;  // a learned score to no token (GPT-OSS)
+  // How queries and keys are turned; null: not at all.
+  RotaryTurn turn = ApplyRotary;
+  std::string_view output_name = "o_proj";
+  double output_dropout = 0;  // behind the output projection, as a function
 };
+
+// What a family does to queries and keys, whose names take on the results.
+// Gives the other names that its forward holds to its end.
+using QueryKeyHook = std::function<std::vector<Tensor>(
+    Tensor& q, Tensor& k, const std::pair<Tensor, Tensor>& rotary)>;
+
+// The cache, the attention function and the heads joined again, between turned
+// queries, keys and values [b, h, s, d] and the output projection:
+// [b, s, heads x d]. The caller's names take on the cache's keys and values.
+Tensor AttendOverCache(const AttentionConfig& config, const Tensor& q,
+                       Tensor& k, Tensor& v, const Tensor& mask,
+                       std::string_view attention, CachedLayer* cached,
+                       const Tensor& sinks = Tensor());
 
 // q_proj, k_proj, v_proj, o_proj and, in some families, q_norm and k_norm, or
 // sinks.
@@ -76,6 +95,10 @@ struct GroupedQueryAttention {
   Linear o_proj;
   std::optional<RmsNorm> q_norm;
   std::optional<RmsNorm> k_norm;
+  // Of [b, s, h, d], then of [b, h, s, d], before and behind the turn.
+  QueryKeyHook before_transpose;
+  QueryKeyHook before_turn;
+  QueryKeyHook behind_turn;
 };
 
 }  // namespace foretell

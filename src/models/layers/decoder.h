@@ -11,8 +11,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,7 @@
 #include "models/layers/attention.h"
 #include "models/layers/causal_mask.h"
 #include "models/layers/decoder_head.h"
+#include "models/layers/dropout.h"
 #include "models/layers/experts.h"
 #include "models/layers/linear.h"
 #include "models/layers/norm.h"
@@ -49,6 +52,11 @@ struct DecoderConfig {
   bool is_eager_only = false;
   HeadConfig head;
   std::string base_name = "model";  // the base model's name below a head
+  std::string norm_name = "norm";   // the last norm's below the base model
+  // Behind the embeddings, once the masks are there. As a module, which has a
+  // name, its result takes the embeddings' name.
+  double embedding_dropout = 0;
+  std::string embedding_dropout_name;
   // Fills a generation cache in training too: no `use_cache` reaches the base.
   bool fills_cache = false;
 };
@@ -80,7 +88,8 @@ struct DecoderContext {
   DecoderOutput* output = nullptr;
 };
 
-template <class Layer>
+// `Norm` is the last norm's class, built of a place, a width and an epsilon.
+template <class Layer, class Norm = RmsNorm>
 class Decoder : public Model {
  public:
   template <class MakeLayer>
@@ -93,11 +102,15 @@ class Decoder : public Model {
                       config.vocabulary, config.hidden,
                       config.scales_embeddings),
         layers_(MakeLayers(base_.Child("layers"), config.layers, make_layer)),
-        norm_(base_.Child("norm", RegionKind::kNorm), config.hidden,
-              config.norm_epsilon, config.norm_scale),
+        norm_(
+            MakeNorm(base_.Child(config.norm_name, RegionKind::kNorm), config)),
         rotary_emb_(base_.Child("rotary_emb"), config.rope),
         head_(root, config.head) {
     stacks.push_back({"decoder", config.layers});
+    if (!config.embedding_dropout_name.empty()) {
+      embedding_dropout_.emplace(base_.Child(config.embedding_dropout_name),
+                                 config.embedding_dropout);
+    }
     embed_tokens_.module.MarkInputEmbeddings();
     if (config.head.kind == Head::kCausalLm && config.tie_embeddings) {
       root.builder().Tie(head_.projection->weight, embed_tokens_.weight);
@@ -155,6 +168,14 @@ class Decoder : public Model {
     if (!kept.cache.empty()) inputs.Return(kept.cache.back().values);
   }
 
+  static Norm MakeNorm(const Module& at, const DecoderConfig& config) {
+    if constexpr (std::is_same_v<Norm, RmsNorm>) {
+      return Norm(at, config.hidden, config.norm_epsilon, config.norm_scale);
+    } else {
+      return Norm(at, config.hidden, config.norm_epsilon);
+    }
+  }
+
   template <class MakeLayer>
   static std::vector<Layer> MakeLayers(const Module& list, int64_t count,
                                        MakeLayer make_layer) {
@@ -170,7 +191,7 @@ class Decoder : public Model {
   Tensor RunBase(const ForwardInputs& inputs, DecoderOutput& kept) const {
     const Scope scope = base_.Enter();
     Builder& builder = base_.builder();
-    const Tensor embedded = embed_tokens_.Forward(inputs.input_ids);
+    Tensor embedded = embed_tokens_.Forward(inputs.input_ids);
     Tensor hidden = embedded;
     DecoderContext context;
     context.attention = config_.is_eager_only ? "eager" : inputs.attention;
@@ -203,6 +224,12 @@ class Decoder : public Model {
     }
     context.fills_cache = fills_cache;
     context.position_ids = position_ids;
+    if (embedding_dropout_) {
+      embedded = embedding_dropout_->Forward(embedded);
+      hidden = embedded;
+    } else {
+      hidden = ApplyDropout(hidden, config_.embedding_dropout);
+    }
     context.rotary = rotary_emb_.Forward(hidden, position_ids);
     for (const Layer& layer : layers_) hidden = layer.Forward(hidden, context);
     return norm_.Forward(hidden);
@@ -212,8 +239,9 @@ class Decoder : public Model {
   Module root_;
   Module base_;
   Embedding embed_tokens_;
+  std::optional<Dropout> embedding_dropout_;
   std::vector<Layer> layers_;
-  RmsNorm norm_;
+  Norm norm_;
   RotaryEmbedding rotary_emb_;
   DecoderHead head_;
   DecoderFinish finish_;

@@ -21,7 +21,7 @@ DecoderHead::DecoderHead(const Module& root, const HeadConfig& settings)
     case Head::kNone:
       return;
     case Head::kCausalLm:
-      add("lm_head", config.vocabulary, false);
+      add("lm_head", config.vocabulary, config.lm_bias);
       projection->module.MarkOutputEmbeddings();
       return;
     case Head::kSequenceClassification:
@@ -47,6 +47,9 @@ Tensor DecoderHead::Forward(const Tensor& hidden,
       constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
       Tensor logits = projection->Forward(
           inputs.prefill ? Slice(hidden, 1, -1, kToTheEnd) : Alias(hidden));
+      if (config.logit_multiplier) {
+        logits = MulScalar(std::move(logits), *config.logit_multiplier);
+      }
       if (config.logit_softcap) {
         logits = SoftCap(std::move(logits), *config.logit_softcap);
       }

@@ -23,11 +23,14 @@ struct HeadConfig {
   Head kind = Head::kNone;
   int64_t hidden = 0;
   int64_t vocabulary = 0;
-  std::optional<double> logit_softcap;  // of the language-modelling head
-  LabelConfig labels;                   // of sequences and tokens
-  bool token_bias = true;               // of the head for tokens
-  double token_dropout = 0.1;           // before the head for tokens
-  std::optional<int64_t> padding;       // the token that fills up sequences
+  // Of the language-modelling head.
+  std::optional<double> logit_softcap;
+  std::optional<double> logit_multiplier;
+  bool lm_bias = false;
+  LabelConfig labels;              // of sequences and tokens
+  bool token_bias = true;          // of the head for tokens
+  double token_dropout = 0.1;      // before the head for tokens
+  std::optional<int64_t> padding;  // the token that fills up sequences
 };
 
 struct DecoderHead {

@@ -119,7 +119,8 @@ DecoderKeys ReadDecoder(const ConfigView& config, std::string_view class_name,
   decoder.hidden = hidden;
   decoder.vocabulary = config.SizeOrZero({"vocab_size"}, defaults.vocabulary);
   decoder.layers = config.Layers({"num_hidden_layers"}, defaults.layers);
-  decoder.norm_epsilon = config.Real({"rms_norm_eps"}, defaults.norm_epsilon);
+  decoder.norm_epsilon =
+      config.Real({defaults.norm_key}, defaults.norm_epsilon);
   decoder.tie_embeddings = config.Flag({"tie_word_embeddings"}, defaults.ties);
   const auto padding = config.Raw("pad_token_id") == nullptr
                            ? defaults.padding
@@ -142,7 +143,7 @@ DecoderKeys ReadDecoder(const ConfigView& config, std::string_view class_name,
     CheckFields(config, {{defaults.activation_key, FieldKind::kText}});
   }
   CheckCommonFields(config);
-  CheckFields(config, {{"rms_norm_eps", FieldKind::kFloat},
+  CheckFields(config, {{defaults.norm_key, FieldKind::kFloat},
                        {"initializer_range", FieldKind::kFloat}});
   return out;
 }

@@ -53,6 +53,7 @@ struct DecoderDefaults {
   int64_t layers = 32;
   bool ties = false;
   std::optional<int64_t> padding = {};  // of an absent pad_token_id
+  std::string_view norm_key = "rms_norm_eps";
   // Empty where the class looks up none.
   std::string_view activation_key = "hidden_act";
   std::string_view activation = "silu";

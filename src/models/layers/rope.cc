@@ -143,7 +143,8 @@ std::optional<int64_t> ReadOriginal(const ConfigView& config,
 
 // The settings as the class holds them once it has loaded.
 void DeriveParameters(const ConfigView& config, const ConfigView& rope,
-                      double theta, bool is_renamed, bool turns_part) {
+                      double theta, bool is_renamed,
+                      const RopeReading& context) {
   ConfigValue held = ConfigValue::Object();
   if (rope.object() != nullptr) held = *rope.object();
   const auto set_default = [&held](std::string_view key, ConfigValue value) {
@@ -156,8 +157,9 @@ void DeriveParameters(const ConfigView& config, const ConfigView& rope,
   if (is_renamed) held.Set("rope_type", ConfigValue::String("longrope"));
   if (config.Has("partial_rotary_factor")) {
     set_default("partial_rotary_factor", *config.Raw("partial_rotary_factor"));
-  } else if (turns_part) {
-    set_default("partial_rotary_factor", ConfigValue::Number("1.0"));
+  } else if (context.turns_part) {
+    set_default("partial_rotary_factor",
+                ConfigValue::Number(fmt::format("{:#}", context.default_part)));
   }
   config.Derive("rope_parameters", std::move(held));
   config.Derive("rope_scaling", ConfigValue::Null());
@@ -205,7 +207,7 @@ RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
     partial = nested.Real({"partial_rotary_factor"}, 1);
   } else if (config.Has("partial_rotary_factor") ||
              (context.turns_part && !is_loaded)) {
-    partial = config.Real({"partial_rotary_factor"}, 1);
+    partial = config.Real({"partial_rotary_factor"}, context.default_part);
   }
   const auto type = std::ranges::find(kTypes, rope.type, &RopeType::name);
   if (type == kTypes.end()) {
@@ -249,7 +251,7 @@ RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
   }
   rope.frequencies =
       CountFrequencies(nested, rope.type, dim, partial, context.turns_part);
-  DeriveParameters(config, nested, rope.theta, is_renamed, context.turns_part);
+  DeriveParameters(config, nested, rope.theta, is_renamed, context);
   return rope;
 }
 

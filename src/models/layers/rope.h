@@ -45,8 +45,10 @@ struct RopeReading {
   // Kinds of layers that the class knows as it loads; rope settings of their
   // own, keyed by them, are another class's form.
   std::vector<std::string> layer_types = {};
-  // The class turns a part of a head by the default type too.
+  // The class turns a part of a head by the default type too: as much of it,
+  // where the file does not say.
   bool turns_part = false;
+  double default_part = 1;
   // The class has a field original_max_position_embeddings: its default.
   std::optional<int64_t> original_positions = {};
   // Types that the class takes for longrope as it loads.
@@ -84,6 +86,10 @@ struct RotaryEmbedding {
   ValueId inverse_frequencies;
   ValueId original_frequencies;
 };
+
+// One of the ways below: queries and keys, cosines and sines.
+using RotaryTurn = std::pair<Tensor, Tensor> (*)(const Tensor&, const Tensor&,
+                                                 Tensor, Tensor);
 
 // q [b, h, s, d] and k [b, h_kv, s, d] turned by cosines and sines [b, s, d].
 std::pair<Tensor, Tensor> ApplyRotary(const Tensor& q, const Tensor& k,
