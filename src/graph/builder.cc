@@ -238,6 +238,14 @@ Tensor Builder::CutBefore(const Tensor& tensor, int axis, int64_t extent) {
                 NewValue(shape, value.strides, value.dtype, value.storage));
 }
 
+Tensor Builder::Rebased(const Tensor& base) {
+  const Value value = ValueOf(base.id());
+  const ValueId id =
+      NewValue(value.shape, value.strides, value.dtype, value.storage);
+  graph_->values[id.index].requires_grad = true;
+  return Tensor(this, id);
+}
+
 void Builder::Output(const Tensor& tensor) {
   graph_->outputs.push_back(tensor.id());
   Hold(tensor.id());  // the caller's own name, never released here

@@ -146,6 +146,9 @@ class Builder {
   // Its first `extent` entries along an axis, cut before the step began.
   Tensor CutBefore(const Tensor& tensor, int axis, int64_t extent);
   void Output(const Tensor& tensor);
+  // What a tensor holds once something was written through a view of it: the
+  // same storage, with its own place in autograd (graph/view_write.h).
+  Tensor Rebased(const Tensor& base);
   // What an optimizer has kept since an earlier step: it lives from the start,
   // until its last name goes.
   Tensor State(const Shape& shape, const Shape& strides, DType dtype);

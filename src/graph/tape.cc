@@ -5,12 +5,43 @@ namespace foretell {
 // One for each edge of the node; an input that is given twice has two.
 std::vector<OperationId> Tape::MakersOfInputs(OperationId operation) const {
   std::vector<OperationId> makers;
-  for (const ValueId id :
-       graph_->InputsOf(graph_->operations[operation.index])) {
-    const OperationId maker = MakerOf(id);
+  const uint32_t count = graph_->operations[operation.index].input_count;
+  for (uint32_t i = 0; i < count; ++i) {
+    const OperationId maker = MakerOf(EdgeOf(operation, i));
     if (maker.valid()) makers.push_back(maker);
   }
   return makers;
+}
+
+ValueId Tape::EdgeOf(OperationId operation, size_t input) const {
+  const ViewWriteRecord* const write = ViewWriteOf(operation);
+  if (write != nullptr && input == 0) return write->base;
+  return graph_->InputsOf(graph_->operations[operation.index])[input];
+}
+
+const ViewWriteRecord* Tape::ViewWriteOf(OperationId operation) const {
+  const auto at = view_writes_.find(operation.index);
+  return at == view_writes_.end() ? nullptr : &at->second;
+}
+
+ValueId Tape::BeforeViewWrite(ValueId value) const {
+  const auto at = before_view_write_.find(value.index);
+  return at == before_view_write_.end() ? ValueId{} : at->second;
+}
+
+void Tape::RecordViewWrite(OperationId operation, ViewWriteRecord record) {
+  const auto& of = graph_->operations[operation.index];
+  const OperationId maker_of_view = MakerOf(graph_->InputsOf(of)[0]);
+  const OperationId maker_of_base = MakerOf(record.base);
+  // Held before it is let go, where the two lead to one another.
+  if (maker_of_base.valid()) ++entries_[maker_of_base.index].references;
+  SetMaker(record.rebased, operation);
+  // The view as written is a view of the tensor, no result of this node.
+  maker_[graph_->OutputsOf(of)[0].index] = OperationId{};
+  --entries_[operation.index].references;
+  before_view_write_.emplace(record.rebased.index, record.base);
+  view_writes_.emplace(operation.index, std::move(record));
+  if (maker_of_view.valid()) Drop(maker_of_view);
 }
 
 void Tape::Record(OperationId operation) {

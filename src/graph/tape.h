@@ -40,6 +40,14 @@ struct OperationRange {
   uint32_t end = 0;
 };
 
+// An operation in place on a view of a tensor that has a gradient from then
+// on: its node gets the whole tensor's gradient (torch's CopySlices).
+struct ViewWriteRecord {
+  ValueId base;     // the tensor as it was, in place of the first input
+  ValueId rebased;  // and as it is
+  std::vector<OperationId> views;  // that led from it to the view, in order
+};
+
 class Tape {
  public:
   explicit Tape(Graph& graph) : graph_(&graph) {}
@@ -56,6 +64,16 @@ class Tape {
   // parameters and for values that have no gradient.
   OperationId MakerOf(ValueId value) const;
   void SetMaker(ValueId value, OperationId operation);
+
+  // The node of `operation`, whose output is the view as written, becomes that
+  // of the whole tensor.
+  void RecordViewWrite(OperationId operation, ViewWriteRecord record);
+  // Null where it is none.
+  const ViewWriteRecord* ViewWriteOf(OperationId operation) const;
+  // What the value was before it was written through a view; none for others.
+  ValueId BeforeViewWrite(ValueId value) const;
+  // The value whose gradient the node gives for an input.
+  ValueId EdgeOf(OperationId operation, size_t input) const;
 
   // Holds the next of Graph::saved.
   void Keep(Tensor tensor) { kept_.push_back(std::move(tensor)); }
@@ -93,10 +111,12 @@ class Tape {
   std::vector<OperationId> MakersOfInputs(OperationId operation) const;
 
   Graph* graph_;
-  std::vector<Entry> entries_;              // by operation
-  std::vector<OperationId> maker_;          // by value
-  std::vector<Tensor> kept_;                // by Graph::saved
-  std::multimap<uint32_t, Tensor> leaves_;  // by operation
+  std::vector<Entry> entries_;                       // by operation
+  std::vector<OperationId> maker_;                   // by value
+  std::vector<Tensor> kept_;                         // by Graph::saved
+  std::multimap<uint32_t, Tensor> leaves_;           // by operation
+  std::map<uint32_t, ViewWriteRecord> view_writes_;  // by operation
+  std::map<uint32_t, ValueId> before_view_write_;    // by value
   std::vector<CheckpointFrame> frames_;
   bool in_frame_ = false;
 };

@@ -16,6 +16,7 @@
 #include "graph/ops/views.h"
 #include "graph/strides.h"
 #include "graph/tape.h"
+#include "graph/view_write.h"
 #include "passes/recompute.h"
 
 namespace foretell {
@@ -104,6 +105,8 @@ class Engine {
 
   // Which output of the operation the value is.
   size_t OutputOf(OperationId operation, ValueId value) const {
+    // The one gradient of such a node is the whole tensor's.
+    if (builder_->tape().ViewWriteOf(operation) != nullptr) return 0;
     const auto outputs = graph_->OutputsOf(At(operation));
     size_t at = 0;
     while (at < outputs.size() && outputs[at] != value) ++at;
@@ -135,8 +138,8 @@ class Engine {
     while (!left.empty()) {
       const OperationId one = left.back();
       left.pop_back();
-      for (const ValueId input : graph_->InputsOf(At(one))) {
-        const auto next = Next(input);
+      for (uint32_t i = 0; i < At(one).input_count; ++i) {
+        const auto next = Next(builder_->tape().EdgeOf(one, i));
         if (!next) continue;
         ++DependenciesOf(*next);
         if (next->is_leaf || seen[next->index]) continue;
@@ -181,7 +184,7 @@ class Engine {
     if (!builder_->failure().empty()) return;
     const uint32_t count = At(id).input_count;
     for (uint32_t i = 0; i < count; ++i) {
-      const ValueId input = graph_->InputsOf(At(id))[i];
+      const ValueId input = builder_->tape().EdgeOf(id, i);
       const auto next = Next(input);
       if (!next) continue;
       const size_t at =
@@ -196,10 +199,13 @@ class Engine {
     bool any = false;
     for (const Tensor& grad : grads) any = any || !grad.empty();
     if (!any) return std::vector<Tensor>(At(id).input_count);
-    std::vector<Tensor> gradients = Apply(id, grads);
+    const ViewWriteRecord* const write = builder_->tape().ViewWriteOf(id);
+    std::vector<Tensor> gradients =
+        write == nullptr ? Apply(id, grads)
+                         : ApplyThrough(id, *write, std::move(grads[0]));
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (gradients[i].empty()) continue;
-      const Value input = (*graph_)[graph_->InputsOf(At(id))[i]];
+      const Value input = (*graph_)[builder_->tape().EdgeOf(id, i)];
       if (!input.requires_grad) continue;
       gradients[i] =
           To(SumTo(std::move(gradients[i]), input.shape), input.dtype);
@@ -233,6 +239,22 @@ class Engine {
     Gradient gradient(*builder_, id, grads, kept);
     rule(gradient);
     return gradient.TakeGradients();
+  }
+
+  // CopySlices: the gradient of the whole tensor, in which the write's own node
+  // leaves what is due to what was there before.
+  std::vector<Tensor> ApplyThrough(OperationId id, const ViewWriteRecord& write,
+                                   Tensor grad) {
+    const Value base = (*graph_)[write.base];
+    const Tensor result =
+        CopyInto(NewEmptyStrided(grad, base.shape, base.strides), grad);
+    Tensor seen = SeeAgain(result, write.views);
+    const std::vector<Tensor> given = {CloneContiguous(seen)};
+    std::vector<Tensor> gradients = Apply(id, given);
+    if (gradients.empty() || gradients[0].empty()) return gradients;
+    CopyInto(std::move(seen), gradients[0]);
+    gradients[0] = result;
+    return gradients;
   }
 
   // An output with a gradient comes back as a view of what was kept.

@@ -4,10 +4,15 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/in_place.h"
 #include "graph/ops/reduction.h"
+#include "graph/ops/views.h"
+#include "graph/view_write.h"
 
 namespace foretell {
 namespace {
@@ -83,6 +88,51 @@ TEST(Backward, NamesARowWithoutARule) {
   const Tensor loss = Max(builder.Read(a));
   Backward(loss);
   EXPECT_EQ(builder.failure(), "no backward is known for aten.max.default");
+}
+
+// y[:, :2] = a; y[:, 2:] = b: the later write leaves the rest of the gradient,
+// and zeros for what it wrote over; the first is of a tensor that had none.
+TEST(Backward, DividesTheGradientOfWhatIsWrittenThroughViews) {
+  Graph graph;
+  Builder builder(graph, DType::kFloat32);
+  const ParameterId a = builder.AddParameter(builder.root(), "a", {2, 2});
+  const ParameterId b = builder.AddParameter(builder.root(), "b", {2, 1});
+  Tensor whole = Zeros(builder, {2, 3}, DType::kFloat32);
+  const auto write = [&](Tensor view, ParameterId from) {
+    ViewWrite written =
+        WriteThrough(whole, std::move(view), [&](Tensor target) {
+          return CopyInto(std::move(target), builder.Read(from));
+        });
+    whole = std::move(written.base);
+  };
+  write(Slice(whole, 1, 0, 2), a);
+  write(Slice(whole, 1, 2, 3), b);
+  const std::vector<std::string_view> forward = {
+      "aten.zeros.default", "aten.slice.Tensor",  "aten.copy_.default",
+      "aten.slice.Tensor",  // what the view is from now on
+      "aten.slice.Tensor",  "aten.copy_.default", "aten.slice.Tensor"};
+  EXPECT_EQ(NamesOf(graph, Phase::kForward), forward);
+  Tensor loss = SumAll(whole);
+  builder.StartPhase(Phase::kBackward);
+  const std::vector<LeafGradient> gradients = Backward(loss);
+  EXPECT_EQ(builder.failure(), "");
+  const std::vector<std::string_view> expected = {
+      "aten.ones_like.default",
+      "aten.expand.default",
+      "aten.new_empty_strided.default",
+      "aten.copy_.default",
+      "aten.slice.Tensor",
+      "aten.clone.default",
+      "aten.zeros_like.default",
+      "aten.copy_.default",
+      "aten.detach.default",  // what b accumulates
+      "aten.new_empty_strided.default",
+      "aten.copy_.default",
+      "aten.slice.Tensor",
+      "aten.clone.default",
+      "aten.detach.default"};
+  EXPECT_EQ(NamesOf(graph, Phase::kBackward), expected);
+  ASSERT_EQ(gradients.size(), 2u);
 }
 
 }  // namespace

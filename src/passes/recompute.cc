@@ -49,6 +49,8 @@ class Replay {
   Tensor Input(ValueId id) {
     if (!IsOwn(id)) return builder_.Read(id);
     Tensor& own = Of(id);
+    const ValueId before = builder_.tape().BeforeViewWrite(id);
+    if (own.empty() && before.valid()) return Input(before);
     if (own.empty()) {
       // Numbers that Python holds: no operation of the region made them.
       const Value value = graph_[id];

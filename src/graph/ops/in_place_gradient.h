@@ -3,8 +3,7 @@
 // What they overwrote had its gradient through the values that it held before.
 // Source of the rules: torch 2.15, torchgen/packaged/autograd/
 // derivatives.yaml; torch/csrc/autograd/functions/tensor.cpp (CopyBackwards).
-// Not modelled: writing through a view of a tensor that takes a gradient
-// (CopySlices).
+// Writing through a view: graph/view_write.h.
 #ifndef FORETELL_GRAPH_OPS_IN_PLACE_GRADIENT_H_
 #define FORETELL_GRAPH_OPS_IN_PLACE_GRADIENT_H_
 
