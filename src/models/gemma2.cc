@@ -48,14 +48,7 @@ AttentionConfig ReadGemma2Attention(const ConfigView& config) {
   attention.qkv_bias = config.Flag({"attention_bias"}, false);
   attention.output_bias = attention.qkv_bias;
   attention.scale = ReadScale(config);
-  if (attention.hidden % attention.heads != 0 && !config.config().is_loaded) {
-    config.Find("model/heads", Severity::kBlock, "num_attention_heads",
-                fmt::format("hidden_size {} is not a multiple of "
-                            "num_attention_heads {}",
-                            attention.hidden, attention.heads),
-                "Gemma2Config refuses the configuration as it loads",
-                "choose a number of heads that divides hidden_size");
-  }
+  CheckEvenHeads(config, attention, "Gemma2Config");
   const ConfigValue* dropout = config.Raw("attention_dropout");
   if (dropout != nullptr && dropout->is_null()) {
     config.Find("model/dropout", Severity::kBlock, "attention_dropout",

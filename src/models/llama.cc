@@ -25,15 +25,7 @@ AttentionConfig ReadLlamaAttention(const ConfigView& config) {
   attention.qkv_bias = config.Flag({"attention_bias"}, false);
   attention.output_bias = attention.qkv_bias;
   CheckKeyValueHeads(config, attention);
-  // Llama alone refuses this, also where head_dim is stated.
-  if (attention.hidden % attention.heads != 0 && !config.config().is_loaded) {
-    config.Find("model/heads", Severity::kBlock, "num_attention_heads",
-                fmt::format("hidden_size {} is not a multiple of "
-                            "num_attention_heads {}",
-                            attention.hidden, attention.heads),
-                "LlamaConfig refuses the configuration as it loads",
-                "choose a number of heads that divides hidden_size");
-  }
+  CheckEvenHeads(config, attention, "LlamaConfig");  // a stated head_dim too
   return attention;
 }
 

@@ -6,6 +6,7 @@
 
 namespace foretell {
 
+extern const Family kArceeFamily;
 extern const Family kBartFamily;
 extern const Family kBertFamily;
 extern const Family kDebertaV2Family;
@@ -17,12 +18,15 @@ extern const Family kLlamaFamily;
 extern const Family kMambaFamily;
 extern const Family kMistralFamily;
 extern const Family kMixtralFamily;
+extern const Family kOlmo2Family;
+extern const Family kOlmoFamily;
 extern const Family kPhi3Family;
 extern const Family kPhiFamily;
 extern const Family kQwen2Family;
 extern const Family kQwen3Family;
 extern const Family kQwen3MoeFamily;
 extern const Family kRobertaFamily;
+extern const Family kSmolLm3Family;
 extern const Family kStarcoder2Family;
 extern const Family kT5Family;
 extern const Family kXlmRobertaFamily;
@@ -31,6 +35,7 @@ namespace {
 
 // By name.
 constexpr std::array kFamilies = {
+    &kArceeFamily,       //
     &kBartFamily,        //
     &kBertFamily,        //
     &kDebertaV2Family,   //
@@ -42,12 +47,15 @@ constexpr std::array kFamilies = {
     &kMambaFamily,       //
     &kMistralFamily,     //
     &kMixtralFamily,     //
+    &kOlmo2Family,       //
+    &kOlmoFamily,        //
     &kPhi3Family,        //
     &kPhiFamily,         //
     &kQwen2Family,       //
     &kQwen3Family,       //
     &kQwen3MoeFamily,    //
     &kRobertaFamily,     //
+    &kSmolLm3Family,     //
     &kStarcoder2Family,  //
     &kT5Family,          //
     &kXlmRobertaFamily,  //

@@ -105,6 +105,10 @@ constexpr OperationRow kMul = {.name = "aten.mul.Tensor",
                                .infer = InferMaybeScalar,
                                .saves = kSavesFactors,
                                .gradient = GradientOfMul};
+constexpr OperationRow kAddNumber = {.name = "aten.add.Scalar",
+                                     .doc = "x + y; y is a number.",
+                                     .infer = InferUnary,
+                                     .gradient = GradientOfAdd};
 constexpr OperationRow kMulNumber = {.name = "aten.mul.Scalar",
                                      .doc = "x y; y is a number.",
                                      .infer = InferUnary,
@@ -171,6 +175,12 @@ constexpr OperationRow kExp = {.name = "aten.exp.default",
                                .saves = kSavesResult,
                                .gradient = GradientOfExp,
                                .autocast = AutocastPolicy::kFloat32};
+constexpr OperationRow kExpm1 = {.name = "aten.expm1.default",
+                                 .doc = "e to the power of x, less 1.",
+                                 .infer = InferUnary,
+                                 .saves = kSavesResult,
+                                 .gradient = GradientOfExpm1,
+                                 .autocast = AutocastPolicy::kFloat32};
 constexpr OperationRow kEqTensor = {.name = "aten.eq.Tensor",
                                     .doc = "Whether x equals y.",
                                     .infer = InferCompare,
@@ -254,6 +264,10 @@ constexpr OperationRow kCeil = {.name = "aten.ceil.default",
                                 .doc = "x, rounded up.",
                                 .infer = InferUnary,
                                 .differentiable = Differentiable::kNo};
+constexpr OperationRow kFloor = {.name = "aten.floor.default",
+                                 .doc = "x, rounded down.",
+                                 .infer = InferUnary,
+                                 .differentiable = Differentiable::kNo};
 constexpr OperationRow kBitwiseNot = {.name = "aten.bitwise_not.default",
                                       .doc = "x, bit by bit the other way.",
                                       .infer = InferUnary,
@@ -275,7 +289,8 @@ constexpr std::array kRows = {
     &kLogicalAnd,  &kLtScalar,   &kGtScalar,   &kGe,          &kIsInf,
     &kFloorDivide, &kGt,         &kBitwiseAnd, &kMulNumber,   &kDivNumber,
     &kExp,         &kEqTensor,   &kLt,         &kMaskedFill,  &kSign,
-    &kCeil,        &kBitwiseNot, &kLeScalar,   &kRsubScalar};
+    &kCeil,        &kBitwiseNot, &kLeScalar,   &kRsubScalar,  &kFloor,
+    &kExpm1,       &kAddNumber};
 
 }  // namespace
 
@@ -311,11 +326,16 @@ Tensor MulScalar(Tensor x, double y) {
 Tensor MulNumber(Tensor x, double y) {
   return x.builder().Emit(kMulNumber, {std::move(x)}, {y});
 }
+Tensor AddNumber(Tensor x, double y) {
+  return x.builder().Emit(kAddNumber, {std::move(x)}, {y});
+}
 Tensor RsubScalar(Tensor x, double y) {
   return x.builder().Emit(kRsubScalar, {std::move(x)}, {y});
 }
 Tensor Sign(Tensor x) { return x.builder().Emit(kSign, {std::move(x)}); }
 Tensor Ceil(Tensor x) { return x.builder().Emit(kCeil, {std::move(x)}); }
+Tensor Floor(Tensor x) { return x.builder().Emit(kFloor, {std::move(x)}); }
+Tensor Expm1(Tensor x) { return x.builder().Emit(kExpm1, {std::move(x)}); }
 Tensor BitwiseNot(Tensor x) {
   return x.builder().Emit(kBitwiseNot, {std::move(x)});
 }

@@ -24,12 +24,15 @@ Tensor Sub(Tensor x, Tensor y);
 Tensor SubScalar(Tensor x, double y);
 Tensor Mul(Tensor x, Tensor y);
 Tensor MulScalar(Tensor x, double y);
+// What ATen's own code adds; AddScalar is what Python does.
+Tensor AddNumber(Tensor x, double y);
 // What ATen's own code multiplies by; MulScalar is what Python does.
 Tensor MulNumber(Tensor x, double y);
 Tensor RsubScalar(Tensor x, double y);  // y - x
 Tensor Neg(Tensor x);
 Tensor Sign(Tensor x);
 Tensor Ceil(Tensor x);
+Tensor Floor(Tensor x);
 Tensor PowScalar(Tensor x, double exponent);
 Tensor Rsqrt(Tensor x);
 Tensor Cos(Tensor x);
@@ -53,6 +56,7 @@ Tensor DivNumber(Tensor x, double y);
 Tensor FloorDivide(Tensor x, int64_t y);
 Tensor Abs(Tensor x);
 Tensor Exp(Tensor x);
+Tensor Expm1(Tensor x);  // exp(x) - 1
 Tensor Log(Tensor x);
 Tensor Minimum(Tensor x, Tensor y);
 Tensor LogicalOr(Tensor x, Tensor y);

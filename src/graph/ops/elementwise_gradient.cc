@@ -94,6 +94,11 @@ void GradientOfSin(Gradient& g) { g.Give(0, Mul(g.grad(), Cos(g.input(0)))); }
 
 void GradientOfExp(Gradient& g) { g.Give(0, Mul(g.grad(), g.output(0))); }
 
+void GradientOfExpm1(Gradient& g) {
+  const Tensor slope = AddNumber(g.output(0), 1);
+  g.Give(0, Mul(g.grad(), slope));
+}
+
 void GradientOfLog(Gradient& g) { g.Give(0, Div(g.grad(), g.input(0))); }
 
 void GradientOfToCopy(Gradient& g) {

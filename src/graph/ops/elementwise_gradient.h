@@ -26,6 +26,7 @@ void GradientOfRsqrt(Gradient& g);
 void GradientOfCos(Gradient& g);
 void GradientOfSin(Gradient& g);
 void GradientOfExp(Gradient& g);
+void GradientOfExpm1(Gradient& g);
 void GradientOfLog(Gradient& g);
 void GradientOfToCopy(Gradient& g);
 void GradientOfMinimum(Gradient& g);

@@ -23,14 +23,13 @@ std::string InferDropout(const OperationArguments& args, Outputs& outputs) {
 
 std::string InferLayerNorm(const OperationArguments& args, Outputs& outputs) {
   const Value& x = args.input(0);
-  const Shape& weight = args.input(1).shape;
-  const Shape& bias = args.input(2).shape;
-  const bool fits = x.shape.rank() > 0 && weight.rank() == 1 &&
-                    weight == bias && weight[0] == x.shape[-1];
-  if (!fits) {
-    return x.shape.ToString() + " cannot be normalised by a weight " +
-           weight.ToString() + " and a bias " + bias.ToString();
+  for (size_t i = 1; i < args.input_count(); ++i) {
+    const Shape& factor = args.input(i).shape;
+    if (x.shape.rank() > 0 && factor == Shape{x.shape[-1]}) continue;
+    return x.shape.ToString() + " cannot be normalised by " +
+           (i == 1 ? "a weight " : "a bias ") + factor.ToString();
   }
+  if (x.shape.rank() == 0) return "a single number cannot be normalised";
   outputs.push_back({x.shape, ContiguousStrides(x.shape), x.dtype});
   Shape statistics = x.shape;
   statistics.Set(-1, 1);
@@ -116,9 +115,16 @@ Tensor NativeDropout(Tensor x, double probability) {
 }
 
 Tensor NativeLayerNorm(Tensor x, Tensor weight, Tensor bias, double epsilon) {
-  return x.builder().Emit(kLayerNorm,
-                          {std::move(x), std::move(weight), std::move(bias)},
-                          {epsilon});
+  Builder& builder = x.builder();
+  if (weight.empty())
+    return builder.Emit(kLayerNorm, {std::move(x)}, {epsilon});
+  if (bias.empty()) {
+    return builder.Emit(kLayerNorm, {std::move(x), std::move(weight)},
+                        {epsilon});
+  }
+  return builder.Emit(kLayerNorm,
+                      {std::move(x), std::move(weight), std::move(bias)},
+                      {epsilon});
 }
 
 Tensor NativeDropoutBackward(Tensor grad, Tensor mask, double scale) {

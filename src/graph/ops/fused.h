@@ -19,7 +19,7 @@ std::span<const OperationRow* const> FusedOperations();
 // x with elements set to zero; the mask is bool, of the shape of x.
 Tensor NativeDropout(Tensor x, double probability);
 // x [..., width] normalised over its last axis; mean and reciprocal deviation
-// are [..., 1] float32.
+// are [..., 1] float32. Without a bias, or without both, they are empty.
 Tensor NativeLayerNorm(Tensor x, Tensor weight, Tensor bias, double epsilon);
 // What their backward gives: that of x; those of x, weight and bias, as far as
 // `wanted` (ones and zeros) asks for them. `inputs` are the gradient, x, mean,

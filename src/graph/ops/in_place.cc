@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/ops/activations_gradient.h"
 #include "graph/ops/elementwise_gradient.h"
 #include "graph/ops/in_place_gradient.h"
 #include "graph/strides.h"
@@ -76,6 +77,7 @@ constexpr Save kSavesFactors[] = {
     {.input = 0, .when = 1U << 1, .copied = true}};
 constexpr Save kSavesQuotient[] = {
     {.input = 1}, {.input = 0, .when = 1U << 1, .copied = true}};
+constexpr Save kSavesTarget[] = {{.input = 0, .copied = true}};
 constexpr Save kSavesMask[] = {{.input = 1}};
 // The rows too: their sizes are asked of the tensor itself.
 constexpr Save kSavesRows[] = {{.input = 1, .when = 1U << 2},
@@ -90,6 +92,11 @@ constexpr OperationRow kDiv = {.name = "aten.div_.Tensor",
                                .infer = InferInPlace,
                                .saves = kSavesQuotient,
                                .gradient = GradientOfDiv};
+constexpr OperationRow kClamp = {.name = "aten.clamp_.default",
+                                 .doc = "x held between two numbers.",
+                                 .infer = InferInPlace,
+                                 .saves = kSavesTarget,
+                                 .gradient = GradientOfClamp};
 constexpr OperationRow kIndexPut = {
     .name = "aten.index_put_.default",
     .doc = "Values written at whole numbers along the first axis.",
@@ -143,9 +150,10 @@ constexpr OperationRow kSet = {.name = "aten.set_.source_Tensor",
                                .infer = InferSet,
                                .differentiable = Differentiable::kNo};
 
-constexpr std::array kRows = {&kSet, &kScatter,  &kIndexAdd, &kLogicalAnd,
-                              &kAdd, &kCopy,     &kFill,     &kMaskedFill,
-                              &kDiv, &kIndexPut, &kMul,      &kUniform};
+constexpr std::array kRows = {&kSet,  &kScatter,  &kIndexAdd, &kLogicalAnd,
+                              &kAdd,  &kCopy,     &kFill,     &kMaskedFill,
+                              &kDiv,  &kIndexPut, &kMul,      &kUniform,
+                              &kClamp};
 
 }  // namespace
 
@@ -169,6 +177,9 @@ Tensor LogicalAndInto(Tensor target, Tensor other) {
 }
 Tensor FillUniform(Tensor target) {
   return target.builder().Emit(kUniform, {std::move(target)});
+}
+Tensor ClampInto(Tensor target, double least, double most) {
+  return target.builder().Emit(kClamp, {std::move(target)}, {least, most});
 }
 Tensor DivInto(Tensor target, Tensor other) {
   return target.builder().Emit(kDiv, {std::move(target), std::move(other)});

@@ -19,6 +19,8 @@ Tensor AddInto(Tensor target, Tensor other);
 Tensor AddScalarInto(Tensor target, double number);
 Tensor MulInto(Tensor target, Tensor other);
 Tensor MulScalarInto(Tensor target, double number);
+// Held between two numbers.
+Tensor ClampInto(Tensor target, double least, double most);
 Tensor DivInto(Tensor target, Tensor other);
 Tensor LogicalAndInto(Tensor target, Tensor other);
 // target.set_(source): the target takes on the source's storage.

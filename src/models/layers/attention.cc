@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/ops/elementwise.h"
+#include "graph/ops/in_place.h"
 #include "graph/ops/reduction.h"
 #include "graph/ops/sorting.h"
 #include "graph/ops/views.h"
@@ -98,6 +99,25 @@ Tensor SdpaAttention(Tensor q, Tensor k, Tensor v, const AttentionCall& call) {
   return Contiguous(Transpose(out, 1, 2));
 }
 
+// get_llama_4_attn_scale of Ministral 3: floor and log run on whole numbers
+// divided to float32.
+Tensor ScaleQueries(const Tensor& q, const Tensor& position_ids,
+                    const QueryScale& config) {
+  const auto scale = [&] {
+    const auto grown = [&] {
+      Tensor out = DivScalar(position_ids, config.original_positions);
+      out = Floor(std::move(out));
+      out = AddScalar(std::move(out), 1);
+      out = Log(std::move(out));
+      out = MulScalar(std::move(out), config.beta);
+      return AddScalar(std::move(out), 1);
+    };
+    const Tensor scaling = grown();
+    return Unsqueeze(Unsqueeze(scaling, 1), 3);
+  };
+  return Mul(q, To(scale(), q.dtype()));
+}
+
 }  // namespace
 
 Tensor Attend(const Tensor& q, const Tensor& k, const Tensor& v,
@@ -124,44 +144,78 @@ GroupedQueryAttention::GroupedQueryAttention(const Module& at,
              config.heads * config.head_dim, config.hidden,
              config.output_bias) {
   if (config.qk_norm_epsilon) {
-    q_norm.emplace(at.Child("q_norm", RegionKind::kNorm), config.head_dim,
-                   *config.qk_norm_epsilon);
-    k_norm.emplace(at.Child("k_norm", RegionKind::kNorm), config.head_dim,
-                   *config.qk_norm_epsilon);
+    const bool whole = config.qk_norm == QkNorm::kWhole;
+    q_norm.emplace(at.Child("q_norm", RegionKind::kNorm),
+                   whole ? config.heads * config.head_dim : config.head_dim,
+                   *config.qk_norm_epsilon, config.qk_norm_scale);
+    k_norm.emplace(at.Child("k_norm", RegionKind::kNorm),
+                   whole ? config.kv_heads * config.head_dim : config.head_dim,
+                   *config.qk_norm_epsilon, config.qk_norm_scale);
   }
+  if (config.output_norm_epsilon) {
+    // Of the hidden width, whatever the heads' is.
+    attn_sub_norm.emplace(at.Child("attn_sub_norm", RegionKind::kNorm),
+                          config.hidden, *config.output_norm_epsilon);
+  }
+}
+
+Tensor GroupedQueryAttention::Project(const Linear& linear,
+                                      const std::optional<RmsNorm>& norm,
+                                      const Tensor& hidden) const {
+  Tensor x = linear.Forward(hidden);
+  if (norm && config.qk_norm == QkNorm::kWhole) x = norm->Forward(x);
+  return x;
+}
+
+// [b, s, width] -> [b, heads, s, head_dim], or before the transpose.
+Tensor GroupedQueryAttention::Heads(Tensor x,
+                                    const std::optional<RmsNorm>& norm) const {
+  x = View(x, {x.size(0), x.size(1), -1, config.head_dim});
+  if (norm && config.qk_norm == QkNorm::kHeads) x = norm->Forward(x);
+  return before_transpose ? x : Transpose(x, 1, 2);
 }
 
 Tensor GroupedQueryAttention::Forward(const Tensor& hidden,
                                       const std::pair<Tensor, Tensor>& rotary,
                                       const Tensor& mask,
                                       std::string_view attention,
-                                      CachedLayer* cached) const {
+                                      CachedLayer* cached,
+                                      const Tensor& position_ids) const {
   const Scope scope = module.Enter();
-  const int64_t batch = hidden.size(0);
-  const int64_t length = hidden.size(1);
-  const Shape heads = {batch, length, -1, config.head_dim};
-  const auto project = [&](const Linear& linear,
-                           const std::optional<RmsNorm>& norm) {
-    Tensor x = View(linear.Forward(hidden), heads);
-    if (norm) x = norm->Forward(x);
-    return before_transpose ? x : Transpose(x, 1, 2);
-  };
-  Tensor q = project(q_proj, q_norm);
-  Tensor k = project(k_proj, k_norm);
-  Tensor v = project(v_proj, std::nullopt);
+  Tensor q = Project(q_proj, q_norm, hidden);
+  if (!config.projects_first) q = Heads(std::move(q), q_norm);
+  Tensor k = Project(k_proj, k_norm, hidden);
+  if (!config.projects_first) k = Heads(std::move(k), k_norm);
+  Tensor v = Project(v_proj, std::nullopt, hidden);
+  for (Tensor* one : {&q, &k, &v}) {
+    if (config.clip) ClampInto(*one, -*config.clip, *config.clip);
+  }
+  if (config.projects_first) {
+    q = Heads(std::move(q), q_norm);
+    k = Heads(std::move(k), k_norm);
+  }
+  v = Heads(std::move(v), std::nullopt);
   std::vector<std::vector<Tensor>> names;
   if (before_transpose) {
     names.push_back(before_transpose(q, k, rotary));
     for (Tensor* one : {&q, &k, &v}) *one = Transpose(*one, 1, 2);
+  }
+  if (q_norm && config.qk_norm == QkNorm::kMovedHeads) {
+    q = q_norm->Forward(q);
+    k = k_norm->Forward(k);
   }
   if (before_turn) names.push_back(before_turn(q, k, rotary));
   if (config.turn != nullptr) {
     std::tie(q, k) = config.turn(q, k, rotary.first, rotary.second);
   }
   if (behind_turn) names.push_back(behind_turn(q, k, rotary));
+  if (config.query_scale) {
+    q = ScaleQueries(q, position_ids, *config.query_scale);
+  }
   Tensor out =
       AttendOverCache(config, q, k, v, mask, attention, cached,
                       sinks ? module.builder().Read(*sinks) : Tensor());
+  if (attn_sub_norm) out = attn_sub_norm->Forward(out);
   out = o_proj.Forward(out);
   return ApplyDropout(out, config.output_dropout);
 }

@@ -4,7 +4,8 @@
 // Source: transformers 5.23, models/llama/modeling_llama.py
 // (eager_attention_forward, LlamaAttention),
 // models/{gemma2,gpt_oss}/modeling_*.py (eager_attention_forward),
-// integrations/sdpa_attention.py.
+// integrations/sdpa_attention.py; the attention of models/{smollm3,olmo,olmo2,
+// apertus,exaone4,bitnet,seed_oss,ministral3,nemotron}/modeling_*.py.
 #ifndef FORETELL_MODELS_LAYERS_ATTENTION_H_
 #define FORETELL_MODELS_LAYERS_ATTENTION_H_
 
@@ -40,6 +41,19 @@ struct AttentionCall {
 Tensor Attend(const Tensor& q, const Tensor& k, const Tensor& v,
               const AttentionCall& call);
 
+// Where queries and keys pass their norms.
+enum class QkNorm {
+  kHeads,       // each head, before the heads stand ahead of the tokens (Qwen3)
+  kMovedHeads,  // each head, behind that (Apertus, EXAONE 4)
+  kWhole,       // all heads as one, before they are told apart (OLMo 2)
+};
+
+// Queries multiplied by 1 + beta log(1 + floor(position / original)).
+struct QueryScale {
+  double beta = 0;
+  double original_positions = 1;
+};
+
 struct AttentionConfig {
   int64_t hidden = 0;
   int64_t heads = 0;
@@ -54,11 +68,20 @@ struct AttentionConfig {
   std::optional<double> softcap;  // of the scores (Gemma 2); eager only
   // Not causal where no mask says so: only sdpa's kernels look at it.
   bool causal = true;
-  // Set where queries and keys pass an RMSNorm of head_dim (Qwen3).
+  // Set where queries and keys pass an RMSNorm.
   std::optional<double> qk_norm_epsilon;
+  QkNorm qk_norm = QkNorm::kHeads;
+  RmsScale qk_norm_scale = RmsScale::kWeight;
+  // What leaves the projections is held within -clip and clip (OLMo).
+  std::optional<double> clip;
+  // All three are projected before heads are told apart (OLMo).
+  bool projects_first = false;
   bool has_sinks = false;  // a learned score to no token (GPT-OSS)
   // How queries and keys are turned; null: not at all.
   RotaryTurn turn = ApplyRotary;
+  std::optional<QueryScale> query_scale;  // behind the turn (Ministral 3)
+  // Set where the joined heads pass an RMSNorm before the output projection.
+  std::optional<double> output_norm_epsilon;
   std::string_view output_name = "o_proj";
   double output_dropout = 0;  // behind the output projection, as a function
 };
@@ -76,15 +99,16 @@ Tensor AttendOverCache(const AttentionConfig& config, const Tensor& q,
                        std::string_view attention, CachedLayer* cached,
                        const Tensor& sinks = Tensor());
 
-// q_proj, k_proj, v_proj, o_proj and, in some families, q_norm and k_norm, or
-// sinks.
+// q_proj, k_proj, v_proj, o_proj and, in some families, q_norm and k_norm,
+// sinks, or attn_sub_norm.
 struct GroupedQueryAttention {
   GroupedQueryAttention(const Module& at, const AttentionConfig& config);
   // hidden [b, s, width] -> the same; `rotary` holds cosines and sines.
-  // `cached` is filled where a cache is in use, else null.
+  // `cached` is filled where a cache is in use, else null; `position_ids` [1,
+  // s] are looked at where the queries are scaled by them.
   Tensor Forward(const Tensor& hidden, const std::pair<Tensor, Tensor>& rotary,
                  const Tensor& mask, std::string_view attention,
-                 CachedLayer* cached) const;
+                 CachedLayer* cached, const Tensor& position_ids = {}) const;
 
   Module module;
   AttentionConfig config;
@@ -95,10 +119,16 @@ struct GroupedQueryAttention {
   Linear o_proj;
   std::optional<RmsNorm> q_norm;
   std::optional<RmsNorm> k_norm;
+  std::optional<RmsNorm> attn_sub_norm;
   // Of [b, s, h, d], then of [b, h, s, d], before and behind the turn.
   QueryKeyHook before_transpose;
   QueryKeyHook before_turn;
   QueryKeyHook behind_turn;
+
+ private:
+  Tensor Project(const Linear& linear, const std::optional<RmsNorm>& norm,
+                 const Tensor& hidden) const;
+  Tensor Heads(Tensor projected, const std::optional<RmsNorm>& norm) const;
 };
 
 }  // namespace foretell

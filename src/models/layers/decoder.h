@@ -88,6 +88,16 @@ struct DecoderContext {
   DecoderOutput* output = nullptr;
 };
 
+// A norm of a family's own kind: built of a place, a width and an epsilon.
+template <class Norm>
+Norm MakeNorm(const Module& at, int64_t width, double epsilon, RmsScale scale) {
+  if constexpr (std::is_same_v<Norm, RmsNorm>) {
+    return RmsNorm(at, width, epsilon, scale);
+  } else {
+    return Norm(at, width, epsilon);
+  }
+}
+
 // `Norm` is the last norm's class, built of a place, a width and an epsilon.
 template <class Layer, class Norm = RmsNorm>
 class Decoder : public Model {
@@ -102,8 +112,9 @@ class Decoder : public Model {
                       config.vocabulary, config.hidden,
                       config.scales_embeddings),
         layers_(MakeLayers(base_.Child("layers"), config.layers, make_layer)),
-        norm_(
-            MakeNorm(base_.Child(config.norm_name, RegionKind::kNorm), config)),
+        norm_(MakeNorm<Norm>(base_.Child(config.norm_name, RegionKind::kNorm),
+                             config.hidden, config.norm_epsilon,
+                             config.norm_scale)),
         rotary_emb_(base_.Child("rotary_emb"), config.rope),
         head_(root, config.head) {
     stacks.push_back({"decoder", config.layers});
@@ -166,14 +177,6 @@ class Decoder : public Model {
     }
     // The caller has gone through the cache and still names its last tensor.
     if (!kept.cache.empty()) inputs.Return(kept.cache.back().values);
-  }
-
-  static Norm MakeNorm(const Module& at, const DecoderConfig& config) {
-    if constexpr (std::is_same_v<Norm, RmsNorm>) {
-      return Norm(at, config.hidden, config.norm_epsilon, config.norm_scale);
-    } else {
-      return Norm(at, config.hidden, config.norm_epsilon);
-    }
   }
 
   template <class MakeLayer>
@@ -247,22 +250,30 @@ class Decoder : public Model {
   DecoderFinish finish_;
 };
 
+// What a family calls the two norms of its layer.
+struct NormNames {
+  std::string_view before_attention = "input_layernorm";
+  std::string_view before_mlp = "post_attention_layernorm";
+};
+
 // Attention and a feed-forward, each behind a norm and added to its input:
 // the layer of Llama, Mistral, Mixtral, Qwen2, Qwen3 and Gemma.
-template <class Mlp>
+template <class Mlp, class Norm = RmsNorm>
 struct DecoderLayer {
   template <class MakeMlp>
   DecoderLayer(const Module& at, const AttentionConfig& attention,
                double norm_epsilon, MakeMlp make_mlp,
-               RmsScale norm_scale = RmsScale::kWeight)
+               RmsScale norm_scale = RmsScale::kWeight,
+               const NormNames& names = {})
       : module(at),
         self_attn(at.Child("self_attn", RegionKind::kAttention), attention),
         mlp(make_mlp(at.Child("mlp", RegionKind::kMlp))),
-        input_layernorm(at.Child("input_layernorm", RegionKind::kNorm),
-                        attention.hidden, norm_epsilon, norm_scale),
+        input_layernorm(
+            MakeNorm<Norm>(at.Child(names.before_attention, RegionKind::kNorm),
+                           attention.hidden, norm_epsilon, norm_scale)),
         post_attention_layernorm(
-            at.Child("post_attention_layernorm", RegionKind::kNorm),
-            attention.hidden, norm_epsilon, norm_scale) {}
+            MakeNorm<Norm>(at.Child(names.before_mlp, RegionKind::kNorm),
+                           attention.hidden, norm_epsilon, norm_scale)) {}
 
   Tensor Forward(const Tensor& input, const DecoderContext& context) const {
     const Tensor& mask =
@@ -277,7 +288,7 @@ struct DecoderLayer {
     CachedLayer* cached = nullptr;
     if (context.fills_cache) cached = context.output->NextLayer();
     hidden = self_attn.Forward(hidden, context.rotary, mask, context.attention,
-                               cached);
+                               cached, context.position_ids);
     hidden = Add(residual, hidden);
     residual = hidden;
     hidden = post_attention_layernorm.Forward(hidden);
@@ -293,8 +304,8 @@ struct DecoderLayer {
   Module module;
   GroupedQueryAttention self_attn;
   Mlp mlp;
-  RmsNorm input_layernorm;
-  RmsNorm post_attention_layernorm;
+  Norm input_layernorm;
+  Norm post_attention_layernorm;
 };
 
 }  // namespace foretell

@@ -52,4 +52,27 @@ Tensor LayerNorm::Forward(const Tensor& hidden) const {
                          epsilon);
 }
 
+PlainLayerNorm::PlainLayerNorm(const Module& at, int64_t /*width*/, double eps)
+    : module(at), epsilon(eps) {}
+
+Tensor PlainLayerNorm::Forward(const Tensor& hidden) const {
+  const Scope scope = module.Enter();
+  const DType dtype = hidden.dtype();
+  return To(NativeLayerNorm(To(hidden, DType::kFloat32), {}, {}, epsilon),
+            dtype);
+}
+
+OnePlusLayerNorm::OnePlusLayerNorm(const Module& at, int64_t width, double eps)
+    : module(at),
+      weight(at.Parameter("weight", {width})),
+      bias(at.Parameter("bias", {width})),
+      epsilon(eps) {}
+
+Tensor OnePlusLayerNorm::Forward(const Tensor& hidden) const {
+  const Scope scope = module.Enter();
+  Builder& builder = module.builder();
+  const Tensor scale = AddScalar(builder.Read(weight), 1);
+  return NativeLayerNorm(hidden, scale, builder.Read(bias), epsilon);
+}
+
 }  // namespace foretell

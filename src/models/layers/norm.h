@@ -2,7 +2,9 @@
 //
 // Source: transformers 5.23, models/llama/modeling_llama.py (LlamaRMSNorm),
 // which Mistral, Mixtral, Qwen2, Qwen3 and Phi-3 share,
-// models/gemma/modeling_gemma.py (GemmaRMSNorm); torch 2.15,
+// models/gemma/modeling_gemma.py (GemmaRMSNorm), models/olmo/modeling_olmo.py
+// (OlmoLayerNorm), models/nemotron/modeling_nemotron.py
+// (NemotronLayerNorm1P); torch 2.15,
 // torch/nn/modules/normalization.py (LayerNorm).
 #ifndef FORETELL_MODELS_LAYERS_NORM_H_
 #define FORETELL_MODELS_LAYERS_NORM_H_
@@ -15,7 +17,7 @@ namespace foretell {
 enum class RmsScale {
   kWeight,         // the weight, in the input's dtype (Llama)
   kOnePlusWeight,  // 1 + weight, still in float32 (Gemma)
-  kWeightInFloat,  // the weight, still in float32 (GPT-OSS)
+  kWeightInFloat,  // the weight, still in float32 (GPT-OSS, OLMo 2)
 };
 
 // weight [width]; the mean of squares is taken in float32.
@@ -33,6 +35,26 @@ struct RmsNorm {
 // torch.nn.LayerNorm: weight and bias [width].
 struct LayerNorm {
   LayerNorm(const Module& at, int64_t width, double eps);
+  Tensor Forward(const Tensor& hidden) const;
+
+  Module module;
+  ParameterId weight;
+  ParameterId bias;
+  double epsilon;
+};
+
+// torch.nn.functional.layer_norm in float32, by no weight and no bias (OLMo).
+struct PlainLayerNorm {
+  PlainLayerNorm(const Module& at, int64_t width, double eps);
+  Tensor Forward(const Tensor& hidden) const;
+
+  Module module;
+  double epsilon;
+};
+
+// A LayerNorm whose weight counts from 1 (Nemotron).
+struct OnePlusLayerNorm {
+  OnePlusLayerNorm(const Module& at, int64_t width, double eps);
   Tensor Forward(const Tensor& hidden) const;
 
   Module module;

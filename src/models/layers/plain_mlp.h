@@ -1,7 +1,8 @@
 // A feed-forward without a gate: two products and an activation between them.
 //
-// Source: transformers 5.23, models/{starcoder2,phi,persimmon}/modeling_*.py
-// (Starcoder2MLP, PhiMLP, PersimmonMLP), which name its parts differently.
+// Source: transformers 5.23, models/{starcoder2,phi,persimmon,nemotron}/
+// modeling_*.py (Starcoder2MLP, PhiMLP, PersimmonMLP, NemotronMLP), which name
+// its parts differently.
 #ifndef FORETELL_MODELS_LAYERS_PLAIN_MLP_H_
 #define FORETELL_MODELS_LAYERS_PLAIN_MLP_H_
 

@@ -112,6 +112,19 @@ void CheckKeyValueHeads(const ConfigView& config,
                           attention.heads));
 }
 
+void CheckEvenHeads(const ConfigView& config, const AttentionConfig& attention,
+                    std::string_view config_class) {
+  const bool divides = attention.hidden % attention.heads == 0;
+  if (divides || config.config().is_loaded) return;
+  config.Find(
+      "model/heads", Severity::kBlock, "num_attention_heads",
+      fmt::format("hidden_size {} is not a multiple of "
+                  "num_attention_heads {}",
+                  attention.hidden, attention.heads),
+      fmt::format("{} refuses the configuration as it loads", config_class),
+      "choose a number of heads that divides hidden_size");
+}
+
 DecoderKeys ReadDecoder(const ConfigView& config, std::string_view class_name,
                         int64_t hidden, const DecoderDefaults& defaults) {
   DecoderKeys out;
@@ -120,7 +133,9 @@ DecoderKeys ReadDecoder(const ConfigView& config, std::string_view class_name,
   decoder.vocabulary = config.SizeOrZero({"vocab_size"}, defaults.vocabulary);
   decoder.layers = config.Layers({"num_hidden_layers"}, defaults.layers);
   decoder.norm_epsilon =
-      config.Real({defaults.norm_key}, defaults.norm_epsilon);
+      defaults.norm_key.empty()
+          ? defaults.norm_epsilon
+          : config.Real({defaults.norm_key}, defaults.norm_epsilon);
   decoder.tie_embeddings = config.Flag({"tie_word_embeddings"}, defaults.ties);
   const auto padding = config.Raw("pad_token_id") == nullptr
                            ? defaults.padding
@@ -143,8 +158,10 @@ DecoderKeys ReadDecoder(const ConfigView& config, std::string_view class_name,
     CheckFields(config, {{defaults.activation_key, FieldKind::kText}});
   }
   CheckCommonFields(config);
-  CheckFields(config, {{defaults.norm_key, FieldKind::kFloat},
-                       {"initializer_range", FieldKind::kFloat}});
+  CheckFields(config, {{"initializer_range", FieldKind::kFloat}});
+  if (!defaults.norm_key.empty()) {
+    CheckFields(config, {{defaults.norm_key, FieldKind::kFloat}});
+  }
   return out;
 }
 

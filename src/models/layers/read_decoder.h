@@ -44,6 +44,11 @@ int64_t SizeOrDerived(const ConfigView& config, std::string_view key,
 void CheckKeyValueHeads(const ConfigView& config,
                         const AttentionConfig& attention);
 
+// Head dims that do not add up to the hidden size, which the class's
+// validate_architecture refuses as it loads.
+void CheckEvenHeads(const ConfigView& config, const AttentionConfig& attention,
+                    std::string_view config_class);
+
 // Class defaults, where families differ.
 struct DecoderDefaults {
   int64_t vocabulary = 32000;
@@ -52,8 +57,8 @@ struct DecoderDefaults {
   double norm_epsilon = 1e-6;
   int64_t layers = 32;
   bool ties = false;
-  std::optional<int64_t> padding = {};  // of an absent pad_token_id
-  std::string_view norm_key = "rms_norm_eps";
+  std::optional<int64_t> padding = {};         // of an absent pad_token_id
+  std::string_view norm_key = "rms_norm_eps";  // empty: it reads none
   // Empty where the class looks up none.
   std::string_view activation_key = "hidden_act";
   std::string_view activation = "silu";

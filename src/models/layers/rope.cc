@@ -315,6 +315,7 @@ std::pair<Tensor, Tensor> RotaryEmbedding::Forward(
       config.halves ? frequencies : Cat2(frequencies, frequencies, -1);
   const Tensor cosines = MulScalar(Cos(angles), 1.0);
   const Tensor sines = MulScalar(Sin(angles), 1.0);
+  if (config.stays_wide) return {cosines, sines};
   const Tensor cosines_out = To(cosines, like.dtype());
   return {cosines_out, To(sines, like.dtype())};
 }
@@ -363,6 +364,13 @@ std::pair<Tensor, Tensor> ApplyPartialRotary(const Tensor& q, const Tensor& k,
   };
   const Tensor q_out = Cat2(turn(q_turns), q_passes, -1);
   return {q_out, Cat2(turn(k_turns), k_passes, -1)};
+}
+
+std::pair<Tensor, Tensor> ApplyWideRotary(const Tensor& q, const Tensor& k,
+                                          Tensor cosines, Tensor sines) {
+  const auto turned = ApplyRotary(q, k, std::move(cosines), std::move(sines));
+  const Tensor q_out = To(turned.first, q.dtype());
+  return {q_out, To(turned.second, k.dtype())};
 }
 
 std::pair<Tensor, Tensor> ApplyHalfRotary(const Tensor& q, const Tensor& k,

@@ -5,7 +5,8 @@
 // 2}`. New form: `rope_parameters: {"rope_type": "linear", "rope_theta": …}`.
 // Source: transformers 5.23, modeling_rope_utils.py
 // (RotaryEmbeddingConfigMixin), models/llama/modeling_llama.py,
-// models/phi3/modeling_phi3.py (what turns a part of a head).
+// models/phi3/modeling_phi3.py (what turns a part of a head),
+// models/olmo/modeling_olmo.py (what turns in float32).
 #ifndef FORETELL_MODELS_LAYERS_ROPE_H_
 #define FORETELL_MODELS_LAYERS_ROPE_H_
 
@@ -30,6 +31,8 @@ struct RopeConfig {
   int64_t positions = 0;                      // max_position_embeddings
   // Gives an angle per pair of dims, not per dim (GPT-OSS).
   bool halves = false;
+  // Cosines and sines stay in float32 (OLMo).
+  bool stays_wide = false;
 };
 
 // What the reading of a rope depends on beside its own keys.
@@ -76,7 +79,7 @@ ContextLength RopeContext(const RopeConfig& rope);
 struct RotaryEmbedding {
   RotaryEmbedding(const Module& at, const RopeConfig& rope);
   // position_ids [b, s] -> cosines and sines [b, s, 2 frequencies] in the
-  // dtype of `like`, or [b, s, frequencies] for halves
+  // dtype of `like`, or in float32; [b, s, frequencies] for halves
   std::pair<Tensor, Tensor> Forward(const Tensor& like,
                                     const Tensor& position_ids) const;
   void UpdateFrequencies(const Tensor& position_ids) const;
@@ -98,6 +101,9 @@ std::pair<Tensor, Tensor> ApplyRotary(const Tensor& q, const Tensor& k,
 // passes and is joined to them again, also where nothing is left.
 std::pair<Tensor, Tensor> ApplyPartialRotary(const Tensor& q, const Tensor& k,
                                              Tensor cosines, Tensor sines);
+// The same where the angles are wider than q and k: the results are cast back.
+std::pair<Tensor, Tensor> ApplyWideRotary(const Tensor& q, const Tensor& k,
+                                          Tensor cosines, Tensor sines);
 // The same with an angle per pair of dims, [b, s, d / 2].
 std::pair<Tensor, Tensor> ApplyHalfRotary(const Tensor& q, const Tensor& k,
                                           Tensor cosines, Tensor sines);

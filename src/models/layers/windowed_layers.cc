@@ -12,17 +12,16 @@ namespace {
 constexpr std::string_view kSliding = "sliding_attention";
 constexpr std::string_view kFull = "full_attention";
 
-// The list as the class holds it once it has loaded.
-void DeriveTypes(const ConfigView& config,
-                 const std::vector<std::string>& types) {
+}  // namespace
+
+void DeriveLayerTypes(const ConfigView& config,
+                      const std::vector<std::string>& types) {
   std::vector<ConfigValue> items;
   for (const std::string& type : types) {
     items.push_back(ConfigValue::String(type));
   }
   config.Derive("layer_types", ConfigValue::Array(std::move(items)));
 }
-
-}  // namespace
 
 int64_t WindowedLayers::WindowOf(int64_t layer) const {
   const auto at = static_cast<size_t>(layer);
@@ -48,7 +47,7 @@ WindowedLayers ReadWindowedLayers(const ConfigView& config, int64_t layers) {
       const bool slides = out.window > 0 && layer >= first;
       out.types.emplace_back(slides ? kSliding : kFull);
     }
-    DeriveTypes(config, out.types);
+    DeriveLayerTypes(config, out.types);
   }
   out.any_slides = std::ranges::find(out.types, kSliding) != out.types.end();
   if (out.any_slides && out.window == 0) {
@@ -79,7 +78,7 @@ WindowedLayers ReadAlternatingLayers(const ConfigView& config, int64_t layers) {
     for (int64_t layer = 0; layer < layers; ++layer) {
       out.types.emplace_back(layer % 2 == 0 ? kSliding : kFull);
     }
-    DeriveTypes(config, out.types);
+    DeriveLayerTypes(config, out.types);
   }
   out.any_slides = std::ranges::find(out.types, kSliding) != out.types.end();
   return out;

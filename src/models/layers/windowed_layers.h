@@ -24,6 +24,10 @@ struct WindowedLayers {
   int64_t WindowOf(int64_t layer) const;
 };
 
+// The list as the class holds it once it has loaded.
+void DeriveLayerTypes(const ConfigView& config,
+                      const std::vector<std::string>& types);
+
 WindowedLayers ReadWindowedLayers(const ConfigView& config, int64_t layers);
 // Gemma 2's: the first layer and every other one slide. `window` is 0 where
 // there is none.
