@@ -118,7 +118,12 @@ Architecture ChooseArchitecture(const ConfigView& root,
     }
   }
   out.class_name = first;
-  const Family* family = FamilyOfModelType(out.model_type);
+  // models/auto/configuration_auto.py: a list of kinds of layers, even null,
+  // makes a Mistral a Ministral.
+  const bool is_ministral =
+      out.model_type == "mistral" && root.Raw("layer_types") != nullptr;
+  const Family* family =
+      FamilyOfModelType(is_ministral ? "ministral" : out.model_type);
   out.source = "model_type " + out.model_type;
   if (family == nullptr && out.model_type.empty() && first.empty()) {
     root.Problem("model_type",

@@ -33,16 +33,11 @@ AttentionConfig ReadMistralAttention(const ConfigView& config) {
 // null, as Ministral's (models/auto/configuration_auto.py).
 void CheckMinistral(const ConfigView& config) {
   if (config.Raw("layer_types") == nullptr) return;
-  const bool names_class = config.Has("architectures");
-  config.Find("model/ministral",
-              names_class ? Severity::kWarn : Severity::kBlock, "layer_types",
+  config.Find("model/ministral", Severity::kWarn, "layer_types",
               "a file of model_type mistral with layer_types is read as "
               "Ministral's",
-              names_class
-                  ? "MistralForCausalLM has the same tensors, but the "
-                    "automatic classes build a Ministral"
-                  : "without architectures a Ministral is built, which no "
-                    "family here describes",
+              "MistralForCausalLM has the same tensors, but the automatic "
+              "classes build a Ministral",
               "remove layer_types, or ask for the class");
 }
 

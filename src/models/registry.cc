@@ -6,18 +6,24 @@
 
 namespace foretell {
 
+extern const Family kApertusFamily;
 extern const Family kArceeFamily;
 extern const Family kBartFamily;
 extern const Family kBertFamily;
+extern const Family kBitNetFamily;
 extern const Family kDebertaV2Family;
+extern const Family kExaone4Family;
 extern const Family kGemma2Family;
 extern const Family kGemmaFamily;
 extern const Family kGpt2Family;
 extern const Family kGptOssFamily;
 extern const Family kLlamaFamily;
 extern const Family kMambaFamily;
+extern const Family kMinistral3Family;
+extern const Family kMinistralFamily;
 extern const Family kMistralFamily;
 extern const Family kMixtralFamily;
+extern const Family kNemotronFamily;
 extern const Family kOlmo2Family;
 extern const Family kOlmoFamily;
 extern const Family kPhi3Family;
@@ -26,6 +32,7 @@ extern const Family kQwen2Family;
 extern const Family kQwen3Family;
 extern const Family kQwen3MoeFamily;
 extern const Family kRobertaFamily;
+extern const Family kSeedOssFamily;
 extern const Family kSmolLm3Family;
 extern const Family kStarcoder2Family;
 extern const Family kT5Family;
@@ -35,18 +42,24 @@ namespace {
 
 // By name.
 constexpr std::array kFamilies = {
+    &kApertusFamily,     //
     &kArceeFamily,       //
     &kBartFamily,        //
     &kBertFamily,        //
+    &kBitNetFamily,      //
     &kDebertaV2Family,   //
+    &kExaone4Family,     //
     &kGemma2Family,      //
     &kGemmaFamily,       //
     &kGpt2Family,        //
     &kGptOssFamily,      //
     &kLlamaFamily,       //
     &kMambaFamily,       //
+    &kMinistral3Family,  //
+    &kMinistralFamily,   //
     &kMistralFamily,     //
     &kMixtralFamily,     //
+    &kNemotronFamily,    //
     &kOlmo2Family,       //
     &kOlmoFamily,        //
     &kPhi3Family,        //
@@ -55,6 +68,7 @@ constexpr std::array kFamilies = {
     &kQwen3Family,       //
     &kQwen3MoeFamily,    //
     &kRobertaFamily,     //
+    &kSeedOssFamily,     //
     &kSmolLm3Family,     //
     &kStarcoder2Family,  //
     &kT5Family,          //

@@ -1,5 +1,6 @@
 #include "models/layers/norm.h"
 
+#include "graph/autocast.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/fused.h"
 #include "graph/ops/reduction.h"
@@ -71,8 +72,15 @@ OnePlusLayerNorm::OnePlusLayerNorm(const Module& at, int64_t width, double eps)
 Tensor OnePlusLayerNorm::Forward(const Tensor& hidden) const {
   const Scope scope = module.Enter();
   Builder& builder = module.builder();
-  const Tensor scale = AddScalar(builder.Read(weight), 1);
-  return NativeLayerNorm(hidden, scale, builder.Read(bias), epsilon);
+  Tensor x = hidden;
+  Tensor scale = AddScalar(builder.Read(weight), 1);
+  Tensor shift = builder.Read(bias);
+  // The class casts what autocast would leave alone.
+  if (const auto lower = builder.execution().autocast) {
+    for (Tensor* one : {&x, &scale, &shift}) *one = To(*one, *lower);
+  }
+  const AutocastScope off(builder, std::nullopt);
+  return NativeLayerNorm(x, scale, shift, epsilon);
 }
 
 }  // namespace foretell

@@ -70,7 +70,7 @@ AttentionConfig ReadHeads(const ConfigView& config,
   out.hidden = config.Size({"hidden_size"}, defaults.hidden);
   out.heads = config.Size({"num_attention_heads"}, defaults.heads);
   if (!defaults.dropout_may_be_null || config.Has("attention_dropout")) {
-    out.dropout = config.Real({"attention_dropout"}, 0);
+    out.dropout = config.Real({"attention_dropout"}, defaults.dropout);
   }
   return out;
 }

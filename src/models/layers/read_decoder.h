@@ -24,6 +24,7 @@ namespace foretell {
 struct HeadDefaults {
   int64_t hidden = 4096;
   int64_t heads = 32;
+  double dropout = 0;
   bool dropout_may_be_null = false;
 };
 

@@ -366,6 +366,31 @@ std::pair<Tensor, Tensor> ApplyPartialRotary(const Tensor& q, const Tensor& k,
   return {q_out, Cat2(turn(k_turns), k_passes, -1)};
 }
 
+std::pair<Tensor, Tensor> ApplyJoinedPartialRotary(const Tensor& q,
+                                                   const Tensor& k,
+                                                   Tensor cosines,
+                                                   Tensor sines) {
+  cosines = Unsqueeze(cosines, 1);
+  sines = Unsqueeze(sines, 1);
+  const int64_t dims = cosines.size(-1);
+  const int axis = q.shape().rank() - 1;
+  const auto rest = [&](const Tensor& x) {
+    return Slice(x, axis, dims, std::numeric_limits<int64_t>::max());
+  };
+  const Tensor q_turns = SliceRange(q, axis, 0, dims);
+  const Tensor q_passes = rest(q);
+  const Tensor k_turns = SliceRange(k, axis, 0, dims);
+  const Tensor k_passes = rest(k);
+  const auto turn = [&](const Tensor& x) {
+    const Tensor straight = Mul(x, cosines);
+    return Add(straight, Mul(RotateHalf(x), sines));
+  };
+  const Tensor q_turned = turn(q_turns);
+  const Tensor k_turned = turn(k_turns);
+  const Tensor q_out = Cat2(q_turned, q_passes, -1);
+  return {q_out, Cat2(k_turned, k_passes, -1)};
+}
+
 std::pair<Tensor, Tensor> ApplyWideRotary(const Tensor& q, const Tensor& k,
                                           Tensor cosines, Tensor sines) {
   const auto turned = ApplyRotary(q, k, std::move(cosines), std::move(sines));

@@ -101,7 +101,13 @@ std::pair<Tensor, Tensor> ApplyRotary(const Tensor& q, const Tensor& k,
 // passes and is joined to them again, also where nothing is left.
 std::pair<Tensor, Tensor> ApplyPartialRotary(const Tensor& q, const Tensor& k,
                                              Tensor cosines, Tensor sines);
-// The same where the angles are wider than q and k: the results are cast back.
+// The same, both turned before either is joined (Nemotron).
+std::pair<Tensor, Tensor> ApplyJoinedPartialRotary(const Tensor& q,
+                                                   const Tensor& k,
+                                                   Tensor cosines,
+                                                   Tensor sines);
+// ApplyRotary where the angles are wider than q and k: the results are cast
+// back.
 std::pair<Tensor, Tensor> ApplyWideRotary(const Tensor& q, const Tensor& k,
                                           Tensor cosines, Tensor sines);
 // The same with an angle per pair of dims, [b, s, d / 2].
