@@ -8,7 +8,6 @@
 #include <array>
 #include <cmath>
 #include <optional>
-#include <string>
 
 #include "models/family.h"
 #include "models/layers/check_fields.h"
@@ -67,27 +66,6 @@ std::optional<double> ReadCap(const ConfigView& config, std::string_view key,
   return config.OptionalReal({key});
 }
 
-WindowedLayers ReadWindows(const ConfigView& config, int64_t layers) {
-  WindowedLayers out = ReadAlternatingLayers(config, layers);
-  // Both masks are built, whichever kinds of layers there are.
-  if (out.window == 0) {
-    config.Find("model/window", Severity::kBlock, "sliding_window",
-                "no sliding_window is in use",
-                "the class builds a window's mask for every forward and fails",
-                "set sliding_window");
-  }
-  for (const std::string& type : out.types) {
-    if (type == "full_attention" || type == "sliding_attention") continue;
-    config.Find(
-        "model/layer-types", Severity::kBlock, "layer_types",
-        fmt::format("the class builds no mask for \"{}\"", type.substr(0, 40)),
-        "its forward fails at the first such layer",
-        "write full_attention or sliding_attention for each layer");
-    break;
-  }
-  return out;
-}
-
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                              std::string_view class_name) {
   AttentionConfig attention = ReadGemma2Attention(config);
@@ -107,7 +85,7 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   // sdpa has no cap of scores, so the class refuses it, cap or no cap.
   decoder.is_eager_only = true;
   decoder.head.logit_softcap = ReadCap(config, "final_logit_softcapping", 30);
-  const WindowedLayers windows = ReadWindows(config, decoder.layers);
+  const WindowedLayers windows = ReadPeriodicLayers(config, decoder.layers, 2);
   decoder.window = windows.window;
   decoder.mixes_masks = true;
   decoder.rope = ReadRope(config, {.default_theta = 10000,

@@ -28,14 +28,11 @@ struct PhiSettings {
   double dropout = 0;
 };
 
-GroupedQueryAttention MakeAttention(const Module& at,
-                                    const AttentionConfig& attention,
-                                    const PhiSettings& settings,
-                                    double epsilon) {
-  GroupedQueryAttention out(at, attention);
+void Extend(const Module& at, GroupedQueryAttention& attention,
+            const PhiSettings& settings, double epsilon) {
   if (!settings.norms_queries) {
-    out.before_turn = TurnFirstDims;
-    return out;
+    attention.before_turn = TurnFirstDims;
+    return;
   }
   const auto norm = [&](std::string_view name) {
     return LayerNorm(at.Child(name, RegionKind::kNorm), settings.norm_width,
@@ -43,21 +40,19 @@ GroupedQueryAttention MakeAttention(const Module& at,
   };
   const LayerNorm q_norm = norm("q_layernorm");
   const LayerNorm k_norm = norm("k_layernorm");
-  out.before_turn = [q_norm, k_norm](Tensor& q, Tensor& k, const auto& rotary) {
+  attention.before_turn = [q_norm, k_norm](Tensor& q, Tensor& k,
+                                           const auto& rotary) {
     q = q_norm.Forward(q);
     k = k_norm.Forward(k);
     return TurnFirstDims(q, k, rotary);
   };
-  return out;
 }
 
 struct PhiLayer {
   PhiLayer(const Module& at, const AttentionConfig& attention,
            const DecoderKeys& keys, const PhiSettings& settings)
       : module(at),
-        self_attn(MakeAttention(at.Child("self_attn", RegionKind::kAttention),
-                                attention, settings,
-                                keys.decoder.norm_epsilon)),
+        self_attn(at.Child("self_attn", RegionKind::kAttention), attention),
         mlp(at.Child("mlp", RegionKind::kMlp),
             {.up = "fc1", .down = "fc2", .activation = "activation_fn"},
             attention.hidden, keys.intermediate, true, keys.activation),
@@ -115,7 +110,7 @@ AttentionConfig ReadPhiAttention(const ConfigView& config) {
 
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                              std::string_view class_name) {
-  const AttentionConfig attention = ReadPhiAttention(config);
+  AttentionConfig attention = ReadPhiAttention(config);
   DecoderKeys keys = ReadDecoder(config, class_name, attention.hidden,
                                  {.vocabulary = 51200,
                                   .intermediate = 8192,
@@ -142,6 +137,10 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                 "num_attention_heads wide; the forward fails on the shapes",
                 fmt::format("set head_dim to {}", settings.norm_width));
   }
+  attention.extend = [settings, epsilon = decoder.norm_epsilon](
+                         const Module& at, GroupedQueryAttention& one) {
+    Extend(at, one, settings, epsilon);
+  };
   // Checked for every class; all layers attend fully whatever they say.
   ReadLayerTypes(config, decoder.layers);
   // Biases are fixed by the class; the rest are settings of the code that came

@@ -11,12 +11,18 @@ extern const Family kArceeFamily;
 extern const Family kBartFamily;
 extern const Family kBertFamily;
 extern const Family kBitNetFamily;
+extern const Family kCohere2Family;
+extern const Family kCohereFamily;
 extern const Family kDebertaV2Family;
+extern const Family kErnie45Family;
 extern const Family kExaone4Family;
 extern const Family kGemma2Family;
 extern const Family kGemmaFamily;
+extern const Family kGlm4Family;
+extern const Family kGlmFamily;
 extern const Family kGpt2Family;
 extern const Family kGptOssFamily;
+extern const Family kHunyuanV1DenseFamily;
 extern const Family kLlamaFamily;
 extern const Family kMambaFamily;
 extern const Family kMinistral3Family;
@@ -26,6 +32,7 @@ extern const Family kMixtralFamily;
 extern const Family kNemotronFamily;
 extern const Family kOlmo2Family;
 extern const Family kOlmoFamily;
+extern const Family kPersimmonFamily;
 extern const Family kPhi3Family;
 extern const Family kPhiFamily;
 extern const Family kQwen2Family;
@@ -34,6 +41,7 @@ extern const Family kQwen3MoeFamily;
 extern const Family kRobertaFamily;
 extern const Family kSeedOssFamily;
 extern const Family kSmolLm3Family;
+extern const Family kStablelmFamily;
 extern const Family kStarcoder2Family;
 extern const Family kT5Family;
 extern const Family kXlmRobertaFamily;
@@ -42,37 +50,45 @@ namespace {
 
 // By name.
 constexpr std::array kFamilies = {
-    &kApertusFamily,     //
-    &kArceeFamily,       //
-    &kBartFamily,        //
-    &kBertFamily,        //
-    &kBitNetFamily,      //
-    &kDebertaV2Family,   //
-    &kExaone4Family,     //
-    &kGemma2Family,      //
-    &kGemmaFamily,       //
-    &kGpt2Family,        //
-    &kGptOssFamily,      //
-    &kLlamaFamily,       //
-    &kMambaFamily,       //
-    &kMinistral3Family,  //
-    &kMinistralFamily,   //
-    &kMistralFamily,     //
-    &kMixtralFamily,     //
-    &kNemotronFamily,    //
-    &kOlmo2Family,       //
-    &kOlmoFamily,        //
-    &kPhi3Family,        //
-    &kPhiFamily,         //
-    &kQwen2Family,       //
-    &kQwen3Family,       //
-    &kQwen3MoeFamily,    //
-    &kRobertaFamily,     //
-    &kSeedOssFamily,     //
-    &kSmolLm3Family,     //
-    &kStarcoder2Family,  //
-    &kT5Family,          //
-    &kXlmRobertaFamily,  //
+    &kApertusFamily,         //
+    &kArceeFamily,           //
+    &kBartFamily,            //
+    &kBertFamily,            //
+    &kBitNetFamily,          //
+    &kCohere2Family,         //
+    &kCohereFamily,          //
+    &kDebertaV2Family,       //
+    &kErnie45Family,         //
+    &kExaone4Family,         //
+    &kGemma2Family,          //
+    &kGemmaFamily,           //
+    &kGlm4Family,            //
+    &kGlmFamily,             //
+    &kGpt2Family,            //
+    &kGptOssFamily,          //
+    &kHunyuanV1DenseFamily,  //
+    &kLlamaFamily,           //
+    &kMambaFamily,           //
+    &kMinistral3Family,      //
+    &kMinistralFamily,       //
+    &kMistralFamily,         //
+    &kMixtralFamily,         //
+    &kNemotronFamily,        //
+    &kOlmo2Family,           //
+    &kOlmoFamily,            //
+    &kPersimmonFamily,       //
+    &kPhi3Family,            //
+    &kPhiFamily,             //
+    &kQwen2Family,           //
+    &kQwen3Family,           //
+    &kQwen3MoeFamily,        //
+    &kRobertaFamily,         //
+    &kSeedOssFamily,         //
+    &kSmolLm3Family,         //
+    &kStablelmFamily,        //
+    &kStarcoder2Family,      //
+    &kT5Family,              //
+    &kXlmRobertaFamily,      //
 };
 
 }  // namespace

@@ -83,7 +83,8 @@ class Engine {
     CountDependencies(root);
     buffers_[root.index] = {};
     const Node start{false, root.index};
-    Arrive(start, OutputOf(root, loss.id()), first);
+    Tensor given = first;
+    Arrive(start, OutputOf(root, loss.id()), given);
     queue_.push(start);
     while (!queue_.empty() && builder_->failure().empty()) {
       const Node node = queue_.top();
@@ -157,8 +158,8 @@ class Engine {
     return leaf_buffers_[node.index];
   }
 
-  // InputBuffer::add
-  void Arrive(const Node& node, size_t at, Tensor gradient) {
+  // InputBuffer::add: what is added to an earlier gradient keeps its name.
+  void Arrive(const Node& node, size_t at, Tensor& gradient) {
     std::vector<Tensor>& buffer = BufferOf(node);
     if (buffer.empty()) {
       buffer.resize(node.is_leaf ? 1 : At({node.index}).output_count);
@@ -168,7 +169,7 @@ class Engine {
     if (slot.empty()) {
       slot = std::move(gradient);
     } else {
-      // Both go once the sum is there.
+      // The earlier one goes once the sum is there.
       Tensor sum = Add(slot, gradient);
       slot = std::move(sum);
     }
@@ -189,7 +190,7 @@ class Engine {
       if (!next) continue;
       const size_t at =
           next->is_leaf ? 0 : OutputOf(OperationId{next->index}, input);
-      Arrive(*next, at, std::move(gradients[i]));
+      Arrive(*next, at, gradients[i]);
       if (--DependenciesOf(*next) == 0) queue_.push(*next);
     }
   }

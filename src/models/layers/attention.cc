@@ -157,6 +157,7 @@ GroupedQueryAttention::GroupedQueryAttention(const Module& at,
     attn_sub_norm.emplace(at.Child("attn_sub_norm", RegionKind::kNorm),
                           config.hidden, *config.output_norm_epsilon);
   }
+  if (config.extend) config.extend(at, *this);
 }
 
 Tensor GroupedQueryAttention::Project(const Linear& linear,

@@ -54,6 +54,8 @@ struct QueryScale {
   double original_positions = 1;
 };
 
+struct GroupedQueryAttention;
+
 struct AttentionConfig {
   int64_t hidden = 0;
   int64_t heads = 0;
@@ -84,6 +86,9 @@ struct AttentionConfig {
   std::optional<double> output_norm_epsilon;
   std::string_view output_name = "o_proj";
   double output_dropout = 0;  // behind the output projection, as a function
+  // Registers what a family has behind the projections, and hooks it in.
+  std::function<void(const Module& at, GroupedQueryAttention& attention)>
+      extend;
 };
 
 // What a family does to queries and keys, whose names take on the results.

@@ -108,6 +108,16 @@ Tensor SoftCap(Tensor x, double limit) {
   return MulScalar(x, limit);
 }
 
+Tensor RepeatEach(const Tensor& x, int64_t times) {
+  const int rank = x.shape().rank();
+  Shape spread = x.shape();
+  spread.Append(times);
+  Shape out = x.shape();
+  if (rank == 0) return x;  // the graph has failed already
+  out.Set(-1, x.size(-1) * times);
+  return View(CloneContiguous(Expand(Unsqueeze(x, rank), spread)), out);
+}
+
 Tensor SliceRange(const Tensor& x, int axis, int64_t start, int64_t end) {
   const bool is_whole = start == 0 && end == x.size(axis);
   return is_whole ? Alias(x) : Slice(x, axis, start, end);

@@ -26,6 +26,10 @@ Tensor Cat2(const Tensor& x, const Tensor& y, int axis);
 // limit * tanh(x / limit), each step replacing the one before.
 Tensor SoftCap(Tensor x, double limit);
 
+// torch.repeat_interleave(x, times, dim=-1): each element of the last axis as
+// many times in a row.
+Tensor RepeatEach(const Tensor& x, int64_t times);
+
 // x[:, start:end] along `axis`: a range that is the whole axis is no range.
 Tensor SliceRange(const Tensor& x, int axis, int64_t start, int64_t end);
 // torch.finfo(dtype).min, the smallest finite number.

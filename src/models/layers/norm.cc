@@ -40,6 +40,27 @@ Tensor RmsNorm::Forward(const Tensor& input) const {
   return Mul(module.builder().Read(weight), To(hidden, dtype));
 }
 
+CenteredNorm::CenteredNorm(const Module& at, int64_t width, double eps)
+    : CenteredNorm(at, Shape{width}, eps) {}
+
+CenteredNorm::CenteredNorm(const Module& at, const Shape& widths, double eps)
+    : module(at), weight(at.Parameter("weight", widths)), epsilon(eps) {}
+
+Tensor CenteredNorm::Forward(const Tensor& input) const {
+  const Scope scope = module.Enter();
+  const DType dtype = input.dtype();
+  Tensor hidden = To(input, DType::kFloat32);
+  const Tensor mean = MeanLast(hidden);
+  const Tensor variance = MeanLast(PowScalar(Sub(hidden, mean), 2));
+  const auto scale = [&] {
+    const Tensor centered = Sub(hidden, mean);
+    return Mul(centered, Rsqrt(AddScalar(variance, epsilon)));
+  };
+  hidden = scale();
+  hidden = Mul(To(module.builder().Read(weight), DType::kFloat32), hidden);
+  return To(hidden, dtype);
+}
+
 LayerNorm::LayerNorm(const Module& at, int64_t width, double eps)
     : module(at),
       weight(at.Parameter("weight", {width})),

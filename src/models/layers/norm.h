@@ -63,6 +63,18 @@ struct OnePlusLayerNorm {
   double epsilon;
 };
 
+// A LayerNorm without a bias, written out in float32 (Cohere).
+struct CenteredNorm {
+  CenteredNorm(const Module& at, int64_t width, double eps);
+  // A weight for each head and dim, applied to [..., heads, dims].
+  CenteredNorm(const Module& at, const Shape& widths, double eps);
+  Tensor Forward(const Tensor& input) const;
+
+  Module module;
+  ParameterId weight;
+  double epsilon;
+};
+
 }  // namespace foretell
 
 #endif  // FORETELL_MODELS_LAYERS_NORM_H_

@@ -26,6 +26,17 @@ std::vector<Tensor> TurnFirstDims(Tensor& q, Tensor& k,
   return {q_turns, q_passes, k_turns, k_passes};
 }
 
+void CheckEvenHeads(const ConfigView& config,
+                    const AttentionConfig& attention) {
+  if (attention.hidden % attention.heads == 0) return;
+  config.Find("model/heads", Severity::kBlock, "num_attention_heads",
+              fmt::format("hidden_size {} is not a multiple of "
+                          "num_attention_heads {}",
+                          attention.hidden, attention.heads),
+              "the class refuses it as a layer is built",
+              "choose a number of heads that divides hidden_size");
+}
+
 RopeConfig ReadPartialRope(const ConfigView& config,
                            const AttentionConfig& attention, int64_t positions,
                            double default_part) {

@@ -20,6 +20,10 @@ namespace foretell {
 std::vector<Tensor> TurnFirstDims(Tensor& q, Tensor& k,
                                   const std::pair<Tensor, Tensor>& rotary);
 
+// A finding where heads do not make up hidden_size: such a class that takes no
+// head_dim refuses it.
+void CheckEvenHeads(const ConfigView& config, const AttentionConfig& attention);
+
 // ReadRope for such a class, `default_part` being what it sets where the file
 // names no partial_rotary_factor; a finding where no pairs can be made.
 RopeConfig ReadPartialRope(const ConfigView& config,

@@ -311,8 +311,10 @@ std::pair<Tensor, Tensor> RotaryEmbedding::Forward(
   const Tensor frequencies =
       Mul(To(Unsqueeze(position_ids, 2), DType::kFloat32),
           module.builder().Read(inverse_frequencies));
-  const Tensor angles =
-      config.halves ? frequencies : Cat2(frequencies, frequencies, -1);
+  const Tensor angles = config.halves ? frequencies
+                        : config.interleaves
+                            ? RepeatEach(frequencies, 2)
+                            : Cat2(frequencies, frequencies, -1);
   const Tensor cosines = MulScalar(Cos(angles), 1.0);
   const Tensor sines = MulScalar(Sin(angles), 1.0);
   if (config.stays_wide) return {cosines, sines};

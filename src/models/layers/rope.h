@@ -31,8 +31,10 @@ struct RopeConfig {
   int64_t positions = 0;                      // max_position_embeddings
   // Gives an angle per pair of dims, not per dim (GPT-OSS).
   bool halves = false;
-  // Cosines and sines stay in float32 (OLMo).
+  // Cosines and sines stay in float32 (OLMo, ERNIE 4.5).
   bool stays_wide = false;
+  // Each angle stands twice in a row, not the whole of them twice (Cohere).
+  bool interleaves = false;
 };
 
 // What the reading of a rope depends on beside its own keys.

@@ -1,5 +1,7 @@
 #include "models/layers/windowed_layers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -60,7 +62,8 @@ WindowedLayers ReadWindowedLayers(const ConfigView& config, int64_t layers) {
   return out;
 }
 
-WindowedLayers ReadAlternatingLayers(const ConfigView& config, int64_t layers) {
+WindowedLayers ReadPeriodicLayers(const ConfigView& config, int64_t layers,
+                                  int64_t period) {
   WindowedLayers out;
   CheckFields(config, {{"sliding_window", FieldKind::kWhole, true}});
   const bool is_absent = config.Raw("sliding_window") == nullptr;
@@ -76,12 +79,44 @@ WindowedLayers ReadAlternatingLayers(const ConfigView& config, int64_t layers) {
                      "list the kinds of the layers");
     }
     for (int64_t layer = 0; layer < layers; ++layer) {
-      out.types.emplace_back(layer % 2 == 0 ? kSliding : kFull);
+      out.types.emplace_back((layer + 1) % period != 0 ? kSliding : kFull);
     }
     DeriveLayerTypes(config, out.types);
   }
   out.any_slides = std::ranges::find(out.types, kSliding) != out.types.end();
+  if (out.window == 0) {
+    config.Find("model/window", Severity::kBlock, "sliding_window",
+                "no sliding_window is in use",
+                "the class builds a window's mask for every forward and fails",
+                "set sliding_window");
+  }
+  for (const std::string& type : out.types) {
+    if (type == kFull || type == kSliding) continue;
+    config.Find(
+        "model/layer-types", Severity::kBlock, "layer_types",
+        fmt::format("the class builds no mask for \"{}\"", type.substr(0, 40)),
+        "its forward fails at the first such layer",
+        "write full_attention or sliding_attention for each layer");
+    break;
+  }
   return out;
+}
+
+WindowedLayers ReadPatternedLayers(const ConfigView& config, int64_t layers,
+                                   int64_t period) {
+  // A list of kinds comes before it.
+  if (!config.Has("layer_types") &&
+      config.Raw("sliding_window_pattern") != nullptr) {
+    period = config.Whole({"sliding_window_pattern"}, period);
+    if (period == 0) {
+      config.Problem("sliding_window_pattern",
+                     "is 0, and the class takes layers modulo it",
+                     "write how many layers make a period");
+      period = 1;
+    }
+  }
+  config.Ignore({"sliding_window_pattern"});
+  return ReadPeriodicLayers(config, layers, period);
 }
 
 }  // namespace foretell

@@ -29,9 +29,13 @@ void DeriveLayerTypes(const ConfigView& config,
                       const std::vector<std::string>& types);
 
 WindowedLayers ReadWindowedLayers(const ConfigView& config, int64_t layers);
-// Gemma 2's: the first layer and every other one slide. `window` is 0 where
-// there is none.
-WindowedLayers ReadAlternatingLayers(const ConfigView& config, int64_t layers);
+// Gemma 2's: all layers slide but every `period`-th. Both masks are built for
+// each forward; what that fails on is a finding.
+WindowedLayers ReadPeriodicLayers(const ConfigView& config, int64_t layers,
+                                  int64_t period);
+// The same, where a file may state the period as sliding_window_pattern.
+WindowedLayers ReadPatternedLayers(const ConfigView& config, int64_t layers,
+                                   int64_t period);
 
 }  // namespace foretell
 
