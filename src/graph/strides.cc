@@ -16,6 +16,26 @@ int64_t Saturating(int64_t a, int64_t b) {
   return std::min(out, kTop);
 }
 
+// is_channels_last_strides_2d and its kin for three axes: from the channels
+// through the last axis to the first, strides grow.
+bool LooksChannelsLast(const Value& value) {
+  const int rank = value.shape.rank();
+  if (rank != 4 && rank != 5) return false;
+  const Shape& strides = value.strides;
+  if (strides[1] == 0) return false;
+  int64_t least = 0;
+  for (int at = 0; at < rank; ++at) {
+    // 1, rank - 1, …, 2, 0
+    const int axis = at == 0 ? 1 : (at == rank - 1 ? 0 : rank - at);
+    const int64_t extent = value.shape[axis];
+    if (extent == 0 || strides[axis] < least) return false;
+    if (axis == 0 && least == strides[1]) return false;
+    least = strides[axis];
+    least = Saturating(least, std::max<int64_t>(1, extent));
+  }
+  return true;
+}
+
 }  // namespace
 
 Shape ContiguousStrides(const Shape& shape) {
@@ -24,6 +44,21 @@ Shape ContiguousStrides(const Shape& shape) {
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
     strides.Set(axis, stride);
     stride = Saturating(stride, std::max<int64_t>(1, shape[axis]));
+  }
+  return strides;
+}
+
+Shape SuggestedStrides(const Value& like, const Shape& shape) {
+  Shape strides = ContiguousStrides(shape);
+  if (!LooksChannelsLast(like) || shape.rank() != like.shape.rank()) {
+    return strides;
+  }
+  const int rank = shape.rank();
+  int64_t next = 1;
+  for (int at = 0; at < rank; ++at) {
+    const int axis = at == 0 ? 1 : (at == rank - 1 ? 0 : rank - at);
+    strides.Set(axis, next);
+    next = Saturating(next, std::max<int64_t>(1, shape[axis]));
   }
   return strides;
 }

@@ -20,6 +20,10 @@ namespace foretell {
 Shape ContiguousStrides(const Shape& shape);
 
 bool IsContiguous(const Value& value);
+// Strides of a new tensor of `shape` where PyTorch follows how `like` seems to
+// lie (suggest_memory_format): channels last, with four or five axes whose
+// strides look so, else row-major.
+Shape SuggestedStrides(const Value& like, const Shape& shape);
 // Some permutation of its dims is contiguous: what clone() preserves.
 bool IsDense(const Value& value);
 

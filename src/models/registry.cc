@@ -16,6 +16,7 @@ extern const Family kCohereFamily;
 extern const Family kDebertaV2Family;
 extern const Family kErnie45Family;
 extern const Family kExaone4Family;
+extern const Family kFalconMambaFamily;
 extern const Family kGemma2Family;
 extern const Family kGemmaFamily;
 extern const Family kGlm4Family;
@@ -24,6 +25,7 @@ extern const Family kGpt2Family;
 extern const Family kGptOssFamily;
 extern const Family kHunyuanV1DenseFamily;
 extern const Family kLlamaFamily;
+extern const Family kMamba2Family;
 extern const Family kMambaFamily;
 extern const Family kMinistral3Family;
 extern const Family kMinistralFamily;
@@ -60,6 +62,7 @@ constexpr std::array kFamilies = {
     &kDebertaV2Family,       //
     &kErnie45Family,         //
     &kExaone4Family,         //
+    &kFalconMambaFamily,     //
     &kGemma2Family,          //
     &kGemmaFamily,           //
     &kGlm4Family,            //
@@ -68,6 +71,7 @@ constexpr std::array kFamilies = {
     &kGptOssFamily,          //
     &kHunyuanV1DenseFamily,  //
     &kLlamaFamily,           //
+    &kMamba2Family,          //
     &kMambaFamily,           //
     &kMinistral3Family,      //
     &kMinistralFamily,       //

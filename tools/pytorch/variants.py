@@ -407,6 +407,19 @@ MAMBA += [
     (None, None, "tie_word_embeddings=false,use_bias=true"),
 ]
 
+FALCON_MAMBA = [(c, None, None) for c in ("FalconMambaModel", "FalconMambaForCausalLM")]
+FALCON_MAMBA += [
+    (None, "-intermediate_size,expand=2", None), (None, "use_bias=true,use_conv_bias=false", None), (None, 'time_step_rank="auto",tie_word_embeddings=true', None), (None, "mixer_rms_eps=1", None),
+    (None, "use_falcon_mambapy=true", None), (None, None, "state_size=8,hidden_size=96"),
+]
+
+MAMBA2 = [(c, None, None) for c in ("Mamba2Model", "Mamba2ForCausalLM")]
+MAMBA2 += [
+    (None, "num_heads=64", None), (None, "num_heads=64,head_dim=128,n_groups=4,state_size=16", None), (None, "expand=1,head_dim=32", None), (None, "use_bias=true,use_conv_bias=false,tie_word_embeddings=true", None),
+    (None, "n_groups=0", None), (None, 'time_step_rank="nosuch"', None), (None, "chunk_size=null", None), (None, "time_step_limit=null", None), (None, "time_step_limit=[0.0,0.5]", None), (None, None, "num_heads=64,head_dim=8"),
+    (None, None, "hidden_size=96,conv_kernel=3"), (None, "-num_heads,-head_dim,-n_groups,-state_size,-hidden_size,-vocab_size,-tie_word_embeddings", None), (None, "expand=0", None),
+]
+
 BART = [("Bart" + c, None, None) for c in ("Model", "ForConditionalGeneration", "ForSequenceClassification", "ForQuestionAnswering", "ForCausalLM", "Encoder", "DecoderLayer")]
 BART += labels("BartForSequenceClassification", ("BartForSequenceClassification", "BartForQuestionAnswering"))
 BART += [(c, "tie_word_embeddings=false", None) for c in ("BartModel", "BartForConditionalGeneration", "BartForSequenceClassification", "BartForQuestionAnswering", "BartForCausalLM")]
@@ -451,6 +464,8 @@ FAMILIES = {
     "gpt_oss": ("openai--gpt-oss-20b", 'num_hidden_layers=2,layer_types=["sliding_attention","full_attention"]', GPT_OSS),
     "bert": ("google-bert--bert-base-uncased", "num_hidden_layers=2", BERT),
     "t5": ("google-t5--t5-small", "num_layers=2,num_decoder_layers=2", T5),
+    "falcon_mamba": ("tiiuae--falcon-mamba-7b-instruct", "num_hidden_layers=2", FALCON_MAMBA),
+    "mamba2": ("mistralai--Mamba-Codestral-7B-v0.1", "num_hidden_layers=2", MAMBA2),
     "mamba": ("state-spaces--mamba-130m-hf", "num_hidden_layers=2", MAMBA),
     "gemma": ("google--gemma-2b", "num_hidden_layers=2", GEMMA),
     "gemma2": ("google--gemma-2-2b-it", "num_hidden_layers=2", GEMMA2),

@@ -82,7 +82,7 @@ constexpr OperationRow kOnes = {.name = "aten.ones.default",
                                 .differentiable = Differentiable::kNo};
 constexpr OperationRow kTril = {
     .name = "aten.tril.default",
-    .doc = "x, with zeros above the diagonal of its last axes.",
+    .doc = "x, with zeros above a diagonal of its last axes.",
     .infer = InferTril,
     .gradient = GradientOfTril};
 constexpr OperationRow kZerosLike = {.name = "aten.zeros_like.default",
@@ -166,7 +166,9 @@ Tensor NewOnes(Tensor x, const Shape& shape, DType dtype) {
   return x.builder().Emit(kNewOnes, {std::move(x)}, {shape, dtype});
 }
 
-Tensor Tril(Tensor x) { return x.builder().Emit(kTril, {std::move(x)}); }
+Tensor Tril(Tensor x, int64_t diagonal) {
+  return x.builder().Emit(kTril, {std::move(x)}, {diagonal});
+}
 
 Tensor ZerosLike(Tensor x) {
   const DType dtype = x.dtype();

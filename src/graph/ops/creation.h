@@ -29,7 +29,8 @@ Tensor OnesLike(Tensor x);
 // In the dtype of x, nothing written to it.
 Tensor NewEmptyStrided(Tensor x, const Shape& shape, const Shape& strides);
 Tensor EmptyLike(Tensor x);
-Tensor Tril(Tensor x);  // what lies above the diagonal is zero
+// What lies above a diagonal is zero: the main one, or one so many above it.
+Tensor Tril(Tensor x, int64_t diagonal = 0);
 Tensor FullLike(Tensor x, double value, DType dtype);
 // torch.tensor(numbers), on the host.
 Tensor LiftFresh(Builder& builder, const Shape& shape, DType dtype);

@@ -5,6 +5,6 @@
 
 namespace foretell {
 
-void GradientOfTril(Gradient& g) { g.Give(0, Tril(g.grad())); }
+void GradientOfTril(Gradient& g) { g.Give(0, Tril(g.grad(), g.Integer(0))); }
 
 }  // namespace foretell

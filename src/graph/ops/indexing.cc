@@ -91,14 +91,14 @@ std::string InferPad(const OperationArguments& args, Outputs& outputs) {
     }
     only_cuts = only_cuts && pads[i] <= 0 && pads[i + 1] <= 0;
   }
-  // What only cuts is a clone of a part.
+  // What only cuts is a clone of a part; PyTorch guesses at another's layout.
   Value part = x;
   part.shape = shape;
   const Value* const inputs[] = {&part};
-  outputs.push_back(
-      {shape,
-       only_cuts ? ElementwiseStrides(inputs, shape) : ContiguousStrides(shape),
-       x.dtype, -1});
+  outputs.push_back({shape,
+                     only_cuts ? ElementwiseStrides(inputs, shape)
+                               : SuggestedStrides(x, shape),
+                     x.dtype, -1});
   return "";
 }
 

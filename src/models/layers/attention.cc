@@ -39,7 +39,7 @@ Tensor EagerAttention(const Tensor& q, const Tensor& k, const Tensor& v,
   if (!call.mask.empty()) weights = Add(weights, call.mask);
   weights = To(SoftmaxInFloat(weights, -1), q.dtype());
   weights = ApplyDropout(weights, call.dropout);
-  q.builder().ReturnBeside(weights);
+  q.builder().ReturnBeside(weights, call.returning_levels);
   Tensor out = Matmul(weights, values);
   return Contiguous(Transpose(out, 1, 2));
 }

@@ -32,6 +32,7 @@ struct AttentionCall {
   bool causal = true;                   // meant where there is no mask
   std::string_view attention = "sdpa";  // or "eager"
   std::optional<double> softcap;        // softcap * tanh(scores / softcap)
+  int returning_levels = 1;             // Builder::ReturnBeside, of the weights
   // [h], a score that each head gives to no token; empty where there is none.
   // Eager only.
   Tensor sinks;

@@ -6,14 +6,11 @@
 #include "graph/ops/reduction.h"
 
 namespace foretell {
-namespace {
 
 // GemmaRMSNorm._norm: the mean is a temporary here, no name.
 Tensor OverRootMeanSquare(const Tensor& x, double epsilon) {
   return Mul(x, Rsqrt(AddScalar(MeanLast(PowScalar(x, 2)), epsilon)));
 }
-
-}  // namespace
 
 RmsNorm::RmsNorm(const Module& at, int64_t width, double eps, RmsScale scale_by)
     : module(at),

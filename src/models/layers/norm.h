@@ -20,6 +20,9 @@ enum class RmsScale {
   kWeightInFloat,  // the weight, still in float32 (GPT-OSS, OLMo 2)
 };
 
+// x / sqrt(mean of squares over the last axis + epsilon), the mean a temporary.
+Tensor OverRootMeanSquare(const Tensor& x, double epsilon);
+
 // weight [width]; the mean of squares is taken in float32.
 struct RmsNorm {
   RmsNorm(const Module& at, int64_t width, double eps,

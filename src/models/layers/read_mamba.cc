@@ -28,29 +28,6 @@ std::optional<int64_t> WholeNumber(std::string_view text) {
   return out;
 }
 
-// A number, or "auto": a sixteenth of the width, worked out as the file is
-// read. The layers take a number in quotes, too.
-int64_t ReadRank(const ConfigView& config, int64_t hidden, int64_t layers) {
-  constexpr std::string_view kKey = "time_step_rank";
-  const ConfigValue* value = config.Raw(kKey);
-  const bool is_text = value != nullptr && value->is_string();
-  const auto text = is_text ? config.Text({kKey}, "auto") : std::string();
-  if (value == nullptr || (text == "auto" && !config.config().is_loaded)) {
-    const int64_t rank = (hidden + 15) / 16;
-    config.Derive(kKey, ConfigValue::Number(std::to_string(rank)));
-    return rank;
-  }
-  if (!is_text) return config.SizeOrZero({kKey}, 48);
-  if (layers == 0) return 0;
-  const auto rank = WholeNumber(text);
-  if (!rank || *rank < 0 || *rank > kLargestSize) {
-    config.Problem(kKey, fmt::format("\"{}\" is no size", text.substr(0, 40)),
-                   "write a whole number, or \"auto\"");
-    return 1;
-  }
-  return *rank;
-}
-
 // A file that states intermediate_size overrides what `expand` gives.
 int64_t ReadChannels(const ConfigView& config, int64_t hidden, int64_t layers) {
   constexpr std::string_view kKey = "intermediate_size";
@@ -79,22 +56,6 @@ int64_t ReadChannels(const ConfigView& config, int64_t hidden, int64_t layers) {
   return *channels;
 }
 
-// The kinds of the layers are a property of the class, which nothing sets.
-void CheckLayers(const ConfigView& config) {
-  if (config.Raw("layer_types") != nullptr) {
-    config.Problem("layer_types",
-                   "is worked out by the class and cannot be set",
-                   "remove the key");
-  }
-  const auto stated = config.OptionalInteger({"num_hidden_layers"});
-  if (stated && *stated < 0 && !config.config().is_loaded) {
-    config.Find("model/layer-types", Severity::kBlock, "num_hidden_layers",
-                fmt::format("num_hidden_layers is {}", *stated),
-                "the library refuses the configuration",
-                "state the number of layers");
-  }
-}
-
 void CheckRest(const ConfigView& config) {
   CheckCommonFields(config);
   ReadLabels(config, false);
@@ -116,27 +77,63 @@ void CheckRest(const ConfigView& config) {
 
 }  // namespace
 
+int64_t ReadStepRank(const ConfigView& config, int64_t hidden, int64_t layers) {
+  constexpr std::string_view kKey = "time_step_rank";
+  const ConfigValue* value = config.Raw(kKey);
+  const bool is_text = value != nullptr && value->is_string();
+  const auto text = is_text ? config.Text({kKey}, "auto") : std::string();
+  if (value == nullptr || (text == "auto" && !config.config().is_loaded)) {
+    const int64_t rank = (hidden + 15) / 16;
+    config.Derive(kKey, ConfigValue::Number(std::to_string(rank)));
+    return rank;
+  }
+  if (!is_text) return config.SizeOrZero({kKey}, 48);
+  if (layers == 0) return 0;
+  const auto rank = WholeNumber(text);
+  if (!rank || *rank < 0 || *rank > kLargestSize) {
+    config.Problem(kKey, fmt::format("\"{}\" is no size", text.substr(0, 40)),
+                   "write a whole number, or \"auto\"");
+    return 1;
+  }
+  return *rank;
+}
+
+void CheckRecurrentLayers(const ConfigView& config) {
+  if (config.Raw("layer_types") != nullptr) {
+    config.Problem("layer_types",
+                   "is worked out by the class and cannot be set",
+                   "remove the key");
+  }
+  const auto stated = config.OptionalInteger({"num_hidden_layers"});
+  if (stated && *stated < 0 && !config.config().is_loaded) {
+    config.Find("model/layer-types", Severity::kBlock, "num_hidden_layers",
+                fmt::format("num_hidden_layers is {}", *stated),
+                "the library refuses the configuration",
+                "state the number of layers");
+  }
+}
+
 MambaConfig ReadMamba(const ConfigView& config) {
   MambaConfig out;
   CheckRest(config);
-  CheckLayers(config);
+  CheckRecurrentLayers(config);
   out.vocabulary = SizeOrEmpty(config, {"vocab_size"}, 50280);
   out.layers = config.Layers({"num_hidden_layers"}, 32);
   out.tie_embeddings = config.Flag({"tie_word_embeddings"}, true);
-  MambaBlockConfig& block = out.block;
-  block.hidden = SizeOrEmpty(config, {"hidden_size"}, 768);
-  block.channels = ReadChannels(config, block.hidden, out.layers);
-  block.rank = ReadRank(config, block.hidden, out.layers);
-  block.state = config.SizeOrZero({"state_size"}, 16);
-  block.kernel = config.SizeOrZero({"conv_kernel"}, 4);
-  block.bias = config.Flag({"use_bias"}, false);
-  block.conv_bias = config.Flag({"use_conv_bias"}, true);
-  block.residual_in_float32 = config.Flag({"residual_in_fp32"}, true);
-  block.norm_epsilon = config.Real({"layer_norm_epsilon"}, 1e-5);
+  MambaMixerConfig& mixer = out.mixer;
+  mixer.hidden = SizeOrEmpty(config, {"hidden_size"}, 768);
+  mixer.channels = ReadChannels(config, mixer.hidden, out.layers);
+  mixer.rank = ReadStepRank(config, mixer.hidden, out.layers);
+  mixer.state = config.SizeOrZero({"state_size"}, 16);
+  mixer.kernel = config.SizeOrZero({"conv_kernel"}, 4);
+  mixer.bias = config.Flag({"use_bias"}, false);
+  mixer.conv_bias = config.Flag({"use_conv_bias"}, true);
+  out.residual_in_float32 = config.Flag({"residual_in_fp32"}, true);
+  out.norm_epsilon = config.Real({"layer_norm_epsilon"}, 1e-5);
   const std::string activation = config.Text({"hidden_act"}, "silu");
   // Looked up where a layer is built.
   if (out.layers > 0) {
-    block.activation = ActivationNamed(config, "hidden_act", activation);
+    mixer.activation = ActivationNamed(config, "hidden_act", activation);
   }
   return out;
 }

@@ -8,17 +8,20 @@
 
 #include <cstdint>
 
-#include "models/layers/mamba_block.h"
+#include "models/layers/mamba_mixer.h"
+#include "models/layers/mamba_stack.h"
 #include "spec/config_view.h"
 
 namespace foretell {
 
-struct MambaConfig {
-  MambaBlockConfig block;
-  int64_t vocabulary = 0;
-  int64_t layers = 0;
-  bool tie_embeddings = true;
-};
+using MambaConfig = MambaStackConfig<MambaMixerConfig>;
+
+// `time_step_rank`: a number, or "auto": a sixteenth of the width, worked out
+// as the file is read. The layers take a number in quotes, too.
+int64_t ReadStepRank(const ConfigView& config, int64_t hidden, int64_t layers);
+
+// The kinds of the layers are a property of the class, which nothing sets.
+void CheckRecurrentLayers(const ConfigView& config);
 
 MambaConfig ReadMamba(const ConfigView& config);
 
