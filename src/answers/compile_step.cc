@@ -153,6 +153,10 @@ class Compiler {
           return state.kind == LayerState::Kind::kRecurrent;
         });
     if (is_recurrent && step_->mode == StepMode::kPrefill) return;
+    if (out_->model.built.model->runs_without_cache &&
+        step_->mode == StepMode::kPrefill) {
+      return;
+    }
     if (cache.empty()) {
       builder_.Fail("what this class does with a cache is not derived");
       return;

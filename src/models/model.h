@@ -53,6 +53,9 @@ class Model {
   // keeps two.
   std::vector<LayerState> states;
   ContextLength context_length;
+  // A class for the next token whose layers look ahead: a prefill gives the
+  // last token's logits, but there is no cache to fill.
+  bool runs_without_cache = false;
 };
 
 }  // namespace foretell

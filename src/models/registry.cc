@@ -6,6 +6,7 @@
 
 namespace foretell {
 
+extern const Family kAlbertFamily;
 extern const Family kApertusFamily;
 extern const Family kArceeFamily;
 extern const Family kBartFamily;
@@ -14,6 +15,8 @@ extern const Family kBitNetFamily;
 extern const Family kCohere2Family;
 extern const Family kCohereFamily;
 extern const Family kDebertaV2Family;
+extern const Family kDistilBertFamily;
+extern const Family kElectraFamily;
 extern const Family kErnie45Family;
 extern const Family kExaone4Family;
 extern const Family kFalconMambaFamily;
@@ -27,10 +30,12 @@ extern const Family kHunyuanV1DenseFamily;
 extern const Family kLlamaFamily;
 extern const Family kMamba2Family;
 extern const Family kMambaFamily;
+extern const Family kMegatronBertFamily;
 extern const Family kMinistral3Family;
 extern const Family kMinistralFamily;
 extern const Family kMistralFamily;
 extern const Family kMixtralFamily;
+extern const Family kMpnetFamily;
 extern const Family kNemotronFamily;
 extern const Family kOlmo2Family;
 extern const Family kOlmoFamily;
@@ -52,6 +57,7 @@ namespace {
 
 // By name.
 constexpr std::array kFamilies = {
+    &kAlbertFamily,          //
     &kApertusFamily,         //
     &kArceeFamily,           //
     &kBartFamily,            //
@@ -60,6 +66,8 @@ constexpr std::array kFamilies = {
     &kCohere2Family,         //
     &kCohereFamily,          //
     &kDebertaV2Family,       //
+    &kDistilBertFamily,      //
+    &kElectraFamily,         //
     &kErnie45Family,         //
     &kExaone4Family,         //
     &kFalconMambaFamily,     //
@@ -73,10 +81,12 @@ constexpr std::array kFamilies = {
     &kLlamaFamily,           //
     &kMamba2Family,          //
     &kMambaFamily,           //
+    &kMegatronBertFamily,    //
     &kMinistral3Family,      //
     &kMinistralFamily,       //
     &kMistralFamily,         //
     &kMixtralFamily,         //
+    &kMpnetFamily,           //
     &kNemotronFamily,        //
     &kOlmo2Family,           //
     &kOlmoFamily,            //

@@ -453,6 +453,34 @@ DEBERTA_V2 += [
 ]
 
 # family -> (configuration, what makes it shallow, rows); further rows name a configuration of their own, as published.
+DISTILBERT = [("DistilBert" + c, None, None) for c in ENDINGS if c != "ForCausalLM"]
+DISTILBERT += [
+    ("DistilBertForQuestionAnswering", "num_labels=3", None), ("DistilBertForSequenceClassification", "num_labels=3", None),
+    (None, "tie_word_embeddings=false", None), (None, "n_heads=7", None), (None, "n_heads=7,n_layers=0", None), (None, "sinusoidal_pos_embds=true", None),
+    (None, "hidden_size=96,dim=48,n_heads=4", None), (None, 'activation="prelu"', None), (None, "max_position_embeddings=0", None),
+    (None, "pad_token_id=30522", None), (None, "dropout=null", None), ("DistilBertForSequenceClassification", "seq_classif_dropout=1.5", None),
+    (None, "-dim,-hidden_dim,-vocab_size,-n_heads,-max_position_embeddings", None), (None, None, "tie_word_embeddings=false"),
+]
+ELECTRA = [("Electra" + c, None, None) for c in ENDINGS + ("ForPreTraining",)]
+ELECTRA += [
+    ("ElectraForMaskedLM", "tie_word_embeddings=false", None), ("ElectraForMaskedLM", "embedding_size=256", None), (None, "num_attention_heads=3", None),
+    ("ElectraForCausalLM", "is_decoder=true,add_cross_attention=true", None), (None, "add_cross_attention=true", None),
+    ("ElectraForMultipleChoice", "summary_proj_to_labels=true,num_labels=3", None), ("ElectraForMultipleChoice", "summary_use_proj=false", None),
+    ("ElectraForMultipleChoice", 'summary_type="attn"', None), ("ElectraForMultipleChoice", "summary_activation=null", None),
+    (None, 'hidden_act="prelu"', None), (None, "-hidden_size,-intermediate_size,-embedding_size,-vocab_size,-num_attention_heads,-max_position_embeddings,-type_vocab_size", None),
+]
+MPNET = [("MPNet" + c, None, None) for c in ENDINGS if c != "ForCausalLM"]
+MPNET += [
+    (None, "tie_word_embeddings=false", None), (None, "pad_token_id=40000", None), (None, "vocab_size=1", None), (None, "max_position_embeddings=1", None),
+    (None, "relative_attention_num_buckets=16", None), (None, "relative_attention_num_buckets=0", None), (None, "num_attention_heads=7", None), (None, "type_vocab_size=null", None),
+    (None, "-hidden_size,-intermediate_size,-vocab_size,-num_attention_heads,-max_position_embeddings,-layer_norm_eps", None),
+]
+MEGATRON_BERT = [("MegatronBert" + c, None, None) for c in ENDINGS + ("ForPreTraining", "ForNextSentencePrediction")]
+MEGATRON_BERT += [
+    (None, "tie_word_embeddings=false", None), (None, "is_decoder=true,add_cross_attention=true", None), (None, "add_cross_attention=true", None), (None, "num_attention_heads=7", None),
+    ("MegatronBertForSequenceClassification", "classifier_dropout=1.5", None), (None, "type_vocab_size=0", None), (None, "pad_token_id=-1", None),
+    (None, "-hidden_size,-intermediate_size,-vocab_size,-num_attention_heads,-max_position_embeddings,-type_vocab_size", None),
+]
 FAMILIES = {
     "gpt2": ("openai-community--gpt2", "n_layer=2", GPT2),
     "llama": ("meta-llama--Llama-3.2-1B", "num_hidden_layers=2", LLAMA),
@@ -474,6 +502,10 @@ FAMILIES = {
     "xlm-roberta": ("FacebookAI--xlm-roberta-base", "num_hidden_layers=2", XLM_ROBERTA),
     "bart": ("facebook--bart-base", "encoder_layers=2,decoder_layers=2,num_hidden_layers=2", BART),
     "deberta-v2": ("microsoft--deberta-v3-base", "num_hidden_layers=2", DEBERTA_V2),
+    "distilbert": ("distilbert--distilbert-base-uncased", "n_layers=2", DISTILBERT),
+    "electra": ("google--electra-small-discriminator", "num_hidden_layers=2", ELECTRA),
+    "mpnet": ("microsoft--mpnet-base", "num_hidden_layers=2", MPNET),
+    "megatron-bert": ("IDEA-CCNL--Erlangshen-MegatronBert-1.3B", "num_hidden_layers=2", MEGATRON_BERT),
 }
 FURTHER = [
     ("gpt2", "distilbert--distilgpt2", "GPT2DoubleHeadsModel", None, None), ("gpt2", "distilbert--distilgpt2", "GPT2ForSequenceClassification", None, None),

@@ -97,6 +97,10 @@ constexpr OperationRow kClamp = {.name = "aten.clamp_.default",
                                  .infer = InferInPlace,
                                  .saves = kSavesTarget,
                                  .gradient = GradientOfClamp};
+constexpr OperationRow kDivNumber = {.name = "aten.div_.Scalar",
+                                     .doc = "x /= y; y is a number.",
+                                     .infer = InferInPlace,
+                                     .gradient = GradientOfDivNumber};
 constexpr OperationRow kIndexPut = {
     .name = "aten.index_put_.default",
     .doc = "Values written at whole numbers along the first axis.",
@@ -150,10 +154,10 @@ constexpr OperationRow kSet = {.name = "aten.set_.source_Tensor",
                                .infer = InferSet,
                                .differentiable = Differentiable::kNo};
 
-constexpr std::array kRows = {&kSet,  &kScatter,  &kIndexAdd, &kLogicalAnd,
-                              &kAdd,  &kCopy,     &kFill,     &kMaskedFill,
-                              &kDiv,  &kIndexPut, &kMul,      &kUniform,
-                              &kClamp};
+constexpr std::array kRows = {&kSet,   &kScatter,  &kIndexAdd, &kLogicalAnd,
+                              &kAdd,   &kCopy,     &kFill,     &kMaskedFill,
+                              &kDiv,   &kIndexPut, &kMul,      &kUniform,
+                              &kClamp, &kDivNumber};
 
 }  // namespace
 
@@ -183,6 +187,9 @@ Tensor ClampInto(Tensor target, double least, double most) {
 }
 Tensor DivInto(Tensor target, Tensor other) {
   return target.builder().Emit(kDiv, {std::move(target), std::move(other)});
+}
+Tensor DivNumberInto(Tensor target, double number) {
+  return target.builder().Emit(kDivNumber, {std::move(target)}, {number});
 }
 Tensor IndexPut(Tensor target, Tensor index, Tensor values) {
   return target.builder().Emit(

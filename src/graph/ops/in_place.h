@@ -22,6 +22,8 @@ Tensor MulScalarInto(Tensor target, double number);
 // Held between two numbers.
 Tensor ClampInto(Tensor target, double least, double most);
 Tensor DivInto(Tensor target, Tensor other);
+// What ATen's own code divides by.
+Tensor DivNumberInto(Tensor target, double number);
 Tensor LogicalAndInto(Tensor target, Tensor other);
 // target.set_(source): the target takes on the source's storage.
 Tensor SetTo(Tensor target, Tensor source);

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "graph/ops/elementwise.h"
 #include "graph/ops/loss_gradient.h"
 #include "graph/strides.h"
 
@@ -34,6 +35,18 @@ std::string InferMseLoss(const OperationArguments& args,
   return "";
 }
 
+std::string InferBinaryCrossEntropy(const OperationArguments& args,
+                                    std::vector<OperationOutput>& outputs) {
+  const Value& x = args.input(0);
+  const Value& targets = args.input(1);
+  if (x.shape != targets.shape) {
+    return x.shape.ToString() + " has no targets in " +
+           targets.shape.ToString();
+  }
+  outputs.push_back({{}, {}, PromoteTypes(x.dtype, targets.dtype), -1});
+  return "";
+}
+
 std::string InferMseLossBackward(const OperationArguments& args,
                                  std::vector<OperationOutput>& outputs) {
   const Value* const inputs[] = {&args.input(1), &args.input(2)};
@@ -54,6 +67,13 @@ constexpr Save kSavesBoth[] = {{.input = 0}, {.input = 1}};
 // The second output is what the mean was divided by.
 constexpr Save kSavesNll[] = {{.input = 0}, {.input = 1}, {.output = 1}};
 
+constexpr OperationRow kBinaryCrossEntropy = {
+    .name = "aten.binary_cross_entropy_with_logits.default",
+    .doc = "The mean cross entropy of logits and probabilities: [].",
+    .infer = InferBinaryCrossEntropy,
+    .saves = kSavesBoth,
+    .gradient = GradientOfBinaryCrossEntropy,
+    .autocast = AutocastPolicy::kFloat32};
 constexpr OperationRow kMseLoss = {
     .name = "aten.mse_loss.default",
     .doc = "The mean squared difference from targets: [].",
@@ -81,12 +101,17 @@ constexpr OperationRow kNllLossBackward = {
     .infer = InferNllLossBackward,
     .differentiable = Differentiable::kNo};
 
-constexpr std::array kRows = {&kNllLoss, &kMseLoss, &kNllLossBackward,
-                              &kMseLossBackward};
+constexpr std::array kRows = {&kNllLoss, &kBinaryCrossEntropy, &kMseLoss,
+                              &kNllLossBackward, &kMseLossBackward};
 
 }  // namespace
 
 std::span<const OperationRow* const> LossOperations() { return kRows; }
+
+Tensor BinaryCrossEntropyWithLogits(Tensor x, Tensor targets) {
+  return x.builder().Emit(kBinaryCrossEntropy,
+                          {std::move(x), std::move(targets)});
+}
 
 Tensor MseLoss(Tensor x, Tensor targets) {
   return x.builder().Emit(kMseLoss, {std::move(x), std::move(targets)});

@@ -16,6 +16,8 @@ std::span<const OperationRow* const> LossOperations();
 
 // x and targets of equal extents -> [].
 Tensor MseLoss(Tensor x, Tensor targets);
+// The cross entropy of logits x and probabilities, of equal extents -> [].
+Tensor BinaryCrossEntropyWithLogits(Tensor x, Tensor targets);
 // log_probabilities [n, classes], targets [n] -> [] ; the mean over targets
 // other than `ignored`.
 Tensor NllLoss(Tensor log_probabilities, Tensor targets, int64_t ignored);

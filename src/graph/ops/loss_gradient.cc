@@ -1,8 +1,23 @@
 #include "graph/ops/loss_gradient.h"
 
+#include "graph/ops/activations.h"
+#include "graph/ops/elementwise.h"
+#include "graph/ops/in_place.h"
 #include "graph/ops/loss.h"
 
 namespace foretell {
+
+// (sigmoid(x) - targets) by the gradient, over the count: the targets take
+// none.
+void GradientOfBinaryCrossEntropy(Gradient& g) {
+  const Value facts = g.InputFacts(0);
+  Tensor out = Sigmoid(g.input(0));
+  out = Sub(out, g.input(1));
+  out = Mul(out, g.grad());
+  out = DivNumberInto(out,
+                      static_cast<double>(facts.shape.Elements().value_or(1)));
+  g.Give(0, std::move(out));
+}
 
 void GradientOfMseLoss(Gradient& g) {
   const Tensor& x = g.input(0);

@@ -9,6 +9,7 @@
 
 namespace foretell {
 
+void GradientOfBinaryCrossEntropy(Gradient& g);
 void GradientOfMseLoss(Gradient& g);
 void GradientOfNllLoss(Gradient& g);
 

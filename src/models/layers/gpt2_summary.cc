@@ -49,7 +49,7 @@ Gpt2Summary::Gpt2Summary(const Module& at, const Gpt2SummaryConfig& config,
       last_dropout(at.Child("last_dropout"), config.last_dropout) {
   if (config.project) {
     summary.emplace(at.Child("summary", RegionKind::kLinear), hidden,
-                    config.project_to_labels ? 1 : hidden, true);
+                    config.project_to_labels ? config.labels : hidden, true);
   }
   if (config.activation) {
     activation.emplace(at.Child("activation"), *config.activation);

@@ -19,7 +19,8 @@ namespace foretell {
 struct Gpt2SummaryConfig {
   std::string type = "cls_index";  // last, first, mean, cls_index
   bool project = true;
-  bool project_to_labels = true;  // of which there is one, else the width
+  bool project_to_labels = true;  // else to the width
+  int64_t labels = 1;
   std::optional<Activation> activation;
   double first_dropout = 0.1;
   double last_dropout = 0;

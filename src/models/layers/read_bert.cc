@@ -10,10 +10,12 @@
 namespace foretell {
 namespace {
 
-void CheckHeads(const ConfigView& config, const BertLayerConfig& layer) {
+void CheckHeads(const ConfigView& config, const BertLayerConfig& layer,
+                const BertDialect& dialect) {
   // Another class's configuration has an embedding_size; with it, the rest of
   // the width goes unused.
-  const bool tolerant = config.Raw("embedding_size") != nullptr;
+  const bool tolerant =
+      dialect.embedding || config.Raw("embedding_size") != nullptr;
   if (layer.hidden % layer.heads != 0 && !tolerant) {
     config.Find("model/heads", Severity::kBlock, "num_attention_heads",
                 fmt::format("hidden_size {} is not a multiple of "
@@ -39,28 +41,46 @@ void CheckHeads(const ConfigView& config, const BertLayerConfig& layer) {
   }
 }
 
+// A class whose padding is a number of its own.
+void CheckFixedPadding(const ConfigView& config, int64_t padding,
+                       std::initializer_list<PaddedTable> tables) {
+  for (const auto& [key, rows] : tables) {
+    if (padding < rows) continue;
+    config.Find("model/padding", Severity::kBlock, key,
+                fmt::format("{} is {}, and padding is row {}",
+                            config.PathOf(key), rows, padding),
+                "the embedding refuses it as the model is built",
+                fmt::format("correct {}", key));
+  }
+}
+
 BertLayerConfig ReadLayer(const ConfigView& config, int64_t layers,
-                          bool needs_activation) {
+                          bool needs_activation, const BertDialect& dialect) {
   BertLayerConfig out;
-  out.hidden = config.Size({"hidden_size"}, 768);
-  out.heads = config.Size({"num_attention_heads"}, 12);
+  out.hidden = config.Size({"hidden_size"}, dialect.hidden);
+  out.heads = config.Size({"num_attention_heads"}, dialect.heads);
   out.head_dim = std::max<int64_t>(1, out.hidden / out.heads);
-  out.intermediate = SizeOrEmpty(config, {"intermediate_size"}, 3072);
-  const std::string activation = config.Text({"hidden_act"}, "gelu");
+  out.intermediate =
+      SizeOrEmpty(config, {"intermediate_size"}, dialect.intermediate);
+  const std::string activation =
+      config.Text({"hidden_act"}, dialect.activation);
   if (layers > 0 || needs_activation) {
     out.activation = ActivationNamed(config, "hidden_act", activation);
   }
   out.norm_epsilon = config.Real({"layer_norm_eps"}, 1e-12);
-  out.hidden_dropout = ReadDropout(config, "hidden_dropout_prob", 0.1);
+  out.hidden_dropout =
+      ReadDropout(config, "hidden_dropout_prob", dialect.dropout);
   out.attention_dropout =
-      ReadDropout(config, "attention_probs_dropout_prob", 0.1);
-  out.is_decoder = config.Flag({"is_decoder"}, false);
-  out.cross_attention = config.Flag({"add_cross_attention"}, false);
+      ReadDropout(config, "attention_probs_dropout_prob", dialect.dropout);
+  if (dialect.decodes) {
+    out.is_decoder = config.Flag({"is_decoder"}, false);
+    out.cross_attention = config.Flag({"add_cross_attention"}, false);
+  }
   if (const ConfigValue* chunk = config.Raw("chunk_size_feed_forward")) {
     out.chunk = chunk->AsInteger().value_or(0);
   }
   if (layers == 0) return out;
-  CheckHeads(config, out);
+  CheckHeads(config, out, dialect);
   if (out.cross_attention && !out.is_decoder) {
     config.Find(
         "model/cross-attention", Severity::kBlock, "add_cross_attention",
@@ -82,18 +102,31 @@ BertConfig ReadBert(const ConfigView& config, const BertNeeds& needs,
                        {"pad_token_id", FieldKind::kWhole, true}});
   out.vocabulary = SizeOrEmpty(config, {"vocab_size"}, dialect.vocabulary);
   out.positions = SizeOrEmpty(config, {"max_position_embeddings"}, 512);
-  out.types = SizeOrEmpty(config, {"type_vocab_size"}, 2);
-  out.layers = config.Layers({"num_hidden_layers"}, 12);
-  out.layer = ReadLayer(config, out.layers, needs.activation);
+  if (dialect.has_types) {
+    out.types = SizeOrEmpty(config, {"type_vocab_size"}, 2);
+  }
+  out.layers = config.Layers({"num_hidden_layers"}, dialect.layers);
+  out.layer = ReadLayer(config, out.layers, needs.activation, dialect);
+  out.embedding = dialect.embedding ? SizeOrEmpty(config, {"embedding_size"},
+                                                  *dialect.embedding)
+                                    : out.layer.hidden;
   const PaddedTable words = {"vocab_size", out.vocabulary};
   const PaddedTable places = {"max_position_embeddings", out.positions};
-  out.padding = dialect.pads_positions
-                    ? ReadPadding(config, dialect.padding, {words, places})
-                    : ReadPadding(config, dialect.padding, {words});
+  if (!dialect.pads_by_number) {
+    CheckFixedPadding(config, dialect.padding, {words, places});
+    out.padding = dialect.padding;
+  } else {
+    out.padding = dialect.pads_positions
+                      ? ReadPadding(config, dialect.padding, {words, places})
+                      : ReadPadding(config, dialect.padding, {words});
+  }
   out.tie_embeddings = config.Flag({"tie_word_embeddings"}, true);
-  out.classifier_dropout = out.layer.hidden_dropout;
-  if (needs.classifier_dropout && config.Has("classifier_dropout")) {
-    out.classifier_dropout = ReadDropout(config, "classifier_dropout", 0.1);
+  out.classifier_dropout =
+      dialect.classifier_chance.value_or(out.layer.hidden_dropout);
+  const std::string_view chance = dialect.classifier_dropout;
+  if (needs.classifier_dropout && !chance.empty() && config.Has(chance)) {
+    out.classifier_dropout =
+        ReadDropout(config, chance, out.classifier_dropout);
   }
   out.labels = ReadLabels(config, needs.labels);
   // Positions are absolute whatever the file says since transformers 5; the

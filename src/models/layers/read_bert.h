@@ -29,10 +29,25 @@ struct BertDialect {
   int64_t vocabulary = 30522;
   int64_t padding = 0;
   bool pads_positions = false;  // that table has a row of padding too
+  int64_t hidden = 768;
+  int64_t layers = 12;
+  int64_t heads = 12;
+  int64_t intermediate = 3072;
+  std::string_view activation = "gelu";
+  double dropout = 0.1;  // both of the layers'
+  // Of embedding_size, where the class has tables of a width of their own.
+  std::optional<int64_t> embedding = std::nullopt;
+  bool has_types = true;       // else nothing tells segments apart
+  bool pads_by_number = true;  // else by `padding`, whatever the file says
+  bool decodes = true;         // is_decoder and add_cross_attention are heeded
+  // What a head's dropout is called, and its default where the layers' is not.
+  std::string_view classifier_dropout = "classifier_dropout";
+  std::optional<double> classifier_chance = std::nullopt;
 };
 
 struct BertConfig {
   BertLayerConfig layer;
+  int64_t embedding = 0;  // the tables' width
   int64_t vocabulary = 0;
   int64_t positions = 0;
   int64_t types = 0;

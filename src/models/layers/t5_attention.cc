@@ -12,10 +12,7 @@
 #include "models/layers/plain_attention.h"
 
 namespace foretell {
-namespace {
 
-// Distances from `exact` on fall into buckets that widen with the logarithm;
-// numbers move no shape, but are written as executed.
 Tensor WideBuckets(const Tensor& distance, int64_t exact, int64_t buckets,
                    int64_t max_distance) {
   const auto from = static_cast<double>(exact);
@@ -28,6 +25,8 @@ Tensor WideBuckets(const Tensor& distance, int64_t exact, int64_t buckets,
   return Minimum(
       wide, FullLike(wide, static_cast<double>(buckets - 1), DType::kInt64));
 }
+
+namespace {
 
 // _relative_position_bucket: [s, t] whole numbers. Both directions share the
 // buckets in an encoder; a decoder sees only what lies behind.

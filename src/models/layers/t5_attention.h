@@ -29,6 +29,12 @@ struct T5LayerConfig {
   double norm_epsilon = 0;
 };
 
+// The buckets of whole distances: those from `exact` on fall into buckets that
+// widen with the logarithm, up to `buckets`. Numbers move no shape, but are
+// written as executed.
+Tensor WideBuckets(const Tensor& distance, int64_t exact, int64_t buckets,
+                   int64_t max_distance);
+
 // A scale by the root of the mean square; the mean is taken in float32.
 struct T5Norm {
   T5Norm(const Module& at, int64_t width, double eps);
