@@ -17,6 +17,7 @@
 #include "models/layers/causal_mask.h"
 #include "models/layers/classification.h"
 #include "models/layers/functional.h"
+#include "models/layers/generation_cache.h"
 #include "models/layers/heads.h"
 #include "models/layers/read_gpt2.h"
 
@@ -52,6 +53,8 @@ constexpr auto kClasses = [] {
   return names;
 }();
 
+constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
+
 class Gpt2 : public Model {
  public:
   Gpt2(const Module& root, const Gpt2Config& config, Gpt2Head head)
@@ -72,13 +75,25 @@ class Gpt2 : public Model {
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    const Tensor hidden = RunBase(inputs);
+    GenerationCache cache;
+    const Tensor hidden = RunBase(inputs, cache);
+    const Tensor output = RunHead(hidden, inputs);
+    // Of tokens and of answers the class returns an object without a cache.
+    if (which_ != Gpt2Head::kToken && which_ != Gpt2Head::kAnswer) {
+      ReturnCache(cache, inputs);
+    }
+    return output;
+  }
+
+ private:
+  Tensor RunHead(const Tensor& hidden, const ForwardInputs& inputs) const {
     const Tensor& labels = inputs.labels;
     switch (which_) {
       case Gpt2Head::kNone:
         return hidden;
       case Gpt2Head::kLm: {
-        const Tensor logits = head_->Forward(Alias(hidden));
+        const Tensor logits = head_->Forward(
+            inputs.prefill ? Slice(hidden, 1, -1, kToTheEnd) : Alias(hidden));
         inputs.Return(logits);
         return labels.empty() ? logits : CausalLmLoss(logits, labels);
       }
@@ -103,7 +118,6 @@ class Gpt2 : public Model {
     return hidden;
   }
 
- private:
   static std::vector<Gpt2Block> MakeBlocks(const Module& list,
                                            const Gpt2Config& config) {
     std::vector<Gpt2Block> blocks;
@@ -151,23 +165,35 @@ class Gpt2 : public Model {
                   out, bias);
   }
 
-  Tensor RunBase(const ForwardInputs& inputs) const {
+  Tensor RunBase(const ForwardInputs& inputs, GenerationCache& cache) const {
     const Scope scope = base_.Enter();
+    Builder& builder = base_.builder();
+    if (inputs.HasCache() && config_.block.cross_attention) {
+      builder.Fail(
+          "the cache of a decoder with cross attention is not modelled");
+    }
+    // The one class whose forward takes no use_cache: the file's value holds,
+    // but for checkpointing.
+    cache = StartCache(builder, inputs, states,
+                       which_ == Gpt2Head::kAnswer && config_.uses_cache &&
+                           !builder.execution().checkpoint);
     const int64_t length = inputs.input_ids.size(1);
     if (config_.padding) LookForPadding(inputs.input_ids);
     const Tensor input_ids = View(inputs.input_ids, {-1, length});
     const Tensor embedded = wte_.Forward(input_ids);
-    Tensor position_ids = AddScalar(Arange(base_.builder(), length), 0);
+    Tensor position_ids =
+        AddScalar(Arange(builder, length), static_cast<double>(inputs.past));
     position_ids = Unsqueeze(position_ids, 0);
     const Tensor positions = wpe_.Forward(position_ids);
     Tensor hidden = Add(embedded, positions);
     // With a cache the library does not look for packed sequences.
-    const Tensor mask = CausalMask(
-        embedded, config_.block.fills_cache ? Tensor() : position_ids,
-        inputs.attention, 0);
+    const Tensor mask =
+        CausalMask(embedded, cache.layers.empty() ? position_ids : Tensor(),
+                   inputs.attention, 0, inputs.past);
     hidden = drop_.Forward(hidden);
     for (const Gpt2Block& block : blocks_) {
-      hidden = block.Forward(hidden, mask, position_ids, inputs.attention);
+      hidden = block.Forward(hidden, mask, position_ids, inputs.attention,
+                             cache.NextLayer());
     }
     hidden = ln_f_.Forward(hidden);
     return View(hidden, {-1, length, hidden.size(-1)});
@@ -194,7 +220,6 @@ class Gpt2 : public Model {
     inputs.Return(logits);
     inputs.Return(choices);
     if (labels.empty()) return logits;
-    constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
     const Tensor shifted = Contiguous(Slice(logits, 1, 0, -1));
     return RowLoss(shifted, Contiguous(Slice(labels, 1, 1, kToTheEnd)));
   }
@@ -218,14 +243,11 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   const auto found = std::ranges::find(kTable, class_name, &Gpt2Class::name);
   FORETELL_CHECK(found != kTable.end(), "a class of another family");
   const Gpt2Head head = found->head;
-  Gpt2Config settings = ReadGpt2(
+  const Gpt2Config settings = ReadGpt2(
       config,
       {.labels = head == Gpt2Head::kSequence || head == Gpt2Head::kToken,
        .classifier_dropout = head == Gpt2Head::kToken,
        .summary = head == Gpt2Head::kDouble});
-  // The one class whose forward takes no use_cache: the file's value holds.
-  settings.block.fills_cache =
-      head == Gpt2Head::kAnswer && config.Flag({"use_cache"}, true);
   auto model = std::make_unique<Gpt2>(root, settings, head);
   model->stacks.push_back({"decoder", settings.layers});
   const Gpt2BlockConfig& block = settings.block;

@@ -12,6 +12,7 @@ extern const Family kArceeFamily;
 extern const Family kBartFamily;
 extern const Family kBertFamily;
 extern const Family kBitNetFamily;
+extern const Family kCodegenFamily;
 extern const Family kCohere2Family;
 extern const Family kCohereFamily;
 extern const Family kDebertaV2Family;
@@ -25,6 +26,10 @@ extern const Family kGemmaFamily;
 extern const Family kGlm4Family;
 extern const Family kGlmFamily;
 extern const Family kGpt2Family;
+extern const Family kGptBigcodeFamily;
+extern const Family kGptjFamily;
+extern const Family kGptNeoFamily;
+extern const Family kGptNeoxFamily;
 extern const Family kGptOssFamily;
 extern const Family kHunyuanV1DenseFamily;
 extern const Family kLlamaFamily;
@@ -39,6 +44,7 @@ extern const Family kMpnetFamily;
 extern const Family kNemotronFamily;
 extern const Family kOlmo2Family;
 extern const Family kOlmoFamily;
+extern const Family kOptFamily;
 extern const Family kPersimmonFamily;
 extern const Family kPhi3Family;
 extern const Family kPhiFamily;
@@ -63,36 +69,42 @@ constexpr std::array kFamilies = {
     &kBartFamily,            //
     &kBertFamily,            //
     &kBitNetFamily,          //
-    &kCohere2Family,         //
+    &kCodegenFamily,         //
     &kCohereFamily,          //
+    &kCohere2Family,         //
     &kDebertaV2Family,       //
     &kDistilBertFamily,      //
     &kElectraFamily,         //
     &kErnie45Family,         //
     &kExaone4Family,         //
     &kFalconMambaFamily,     //
-    &kGemma2Family,          //
     &kGemmaFamily,           //
-    &kGlm4Family,            //
+    &kGemma2Family,          //
     &kGlmFamily,             //
+    &kGlm4Family,            //
     &kGpt2Family,            //
+    &kGptBigcodeFamily,      //
+    &kGptNeoFamily,          //
+    &kGptNeoxFamily,         //
     &kGptOssFamily,          //
+    &kGptjFamily,            //
     &kHunyuanV1DenseFamily,  //
     &kLlamaFamily,           //
-    &kMamba2Family,          //
     &kMambaFamily,           //
+    &kMamba2Family,          //
     &kMegatronBertFamily,    //
-    &kMinistral3Family,      //
     &kMinistralFamily,       //
+    &kMinistral3Family,      //
     &kMistralFamily,         //
     &kMixtralFamily,         //
     &kMpnetFamily,           //
     &kNemotronFamily,        //
-    &kOlmo2Family,           //
     &kOlmoFamily,            //
+    &kOlmo2Family,           //
+    &kOptFamily,             //
     &kPersimmonFamily,       //
-    &kPhi3Family,            //
     &kPhiFamily,             //
+    &kPhi3Family,            //
     &kQwen2Family,           //
     &kQwen3Family,           //
     &kQwen3MoeFamily,        //

@@ -452,6 +452,77 @@ DEBERTA_V2 += [
     (None, "-hidden_size,-intermediate_size,-vocab_size,-max_position_embeddings,-num_attention_heads,-pooler_hidden_size", None), ("DebertaV2ForSequenceClassification", None, "hidden_size=96"), (None, None, "tie_word_embeddings=false"), (None, None, 'pos_att_type="c2p",share_att_key=false'), (None, None, "position_buckets=8"), (None, None, "legacy=false"),
 ]
 
+OPT = [("OPT" + c, None, None) for c in ("ForCausalLM", "Model", "ForSequenceClassification", "ForQuestionAnswering")]
+OPT += [
+    (None, "word_embed_proj_dim=96", None), (None, "word_embed_proj_dim=null", None), (None, "-word_embed_proj_dim", None),
+    ("OPTForSequenceClassification", "word_embed_proj_dim=96,num_labels=5", None), (None, "do_layer_norm_before=false", None),
+    (None, "_remove_final_layer_norm=true", None), (None, "enable_bias=false,layer_norm_elementwise_affine=false", None),
+    (None, "tie_word_embeddings=false", None), (None, "num_attention_heads=7", None), (None, "pad_token_id=60000", None),
+    (None, "ffn_dim=100,max_position_embeddings=33", None), (None, None, "hidden_size=384"),
+]
+
+GPT_NEOX = [("GPTNeoX" + c, None, None) for c in HEADS]
+GPT_NEOX += [
+    (None, "rotary_pct=1.0", None), (None, "-rotary_pct,-rotary_emb_base", None), (None, "rotary_pct=0.3,head_dim=32", None),
+    (None, "partial_rotary_factor=0.5", None), (None, 'rope_scaling={"type":"linear","factor":2.0}', None),
+    (None, 'rope_scaling={"rope_type":"dynamic","factor":2.0,"partial_rotary_factor":1.0}', None), (None, "rotary_pct=null", None),
+    (None, "attention_bias=false,use_parallel_residual=false", None), (None, "tie_word_embeddings=true", None),
+    (None, "num_attention_heads=7,num_hidden_layers=0", None), (None, None, "num_attention_heads=4"),
+]
+
+GPTJ = [("GPTJ" + c, None, None) for c in ("ForCausalLM", "Model", "ForSequenceClassification", "ForQuestionAnswering")]
+GPTJ += [
+    (None, "rotary_dim=33", None), (None, "rotary_dim=0", None), (None, "rotary_dim=null", None), (None, "n_inner=100,n_positions=33", None),
+    (None, "tie_word_embeddings=true", None), (None, "n_head=7", None), ("GPTJForQuestionAnswering", "num_labels=3", None), (None, None, "n_embd=512"),
+]
+
+GPT_NEO = [("GPTNeo" + c, None, None) for c in HEADS]
+GPT_NEO += [
+    (None, 'attention_types=[[["global","local","local"],1]]', None), (None, 'attention_types=[[["global"],2]],-attention_layers', None),
+    (None, 'attention_types=[[["nosuch"],2]],-attention_layers', None), (None, "intermediate_size=100,max_position_embeddings=33", None),
+    (None, "tie_word_embeddings=false", None), (None, "num_heads=7", None), (None, None, "num_layers=1"), (None, None, "num_layers=3"),
+]
+
+GPT_BIGCODE = [("GPTBigCode" + c, None, None) for c in ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification")]
+GPT_BIGCODE += [
+    (None, "multi_query=false", None), (None, "multi_query=false,add_cross_attention=true", None), (None, "add_cross_attention=true", None),
+    (None, "n_inner=null,n_positions=33", None), (None, "tie_word_embeddings=false", None), (None, "n_head=7", None), (None, None, "multi_query=false"),
+]
+
+CODEGEN = [("CodeGenForCausalLM", None, None), ("CodeGenModel", None, None)]
+CODEGEN += [
+    (None, "rotary_dim=33", None), (None, "n_inner=100,n_positions=33", None), (None, "tie_word_embeddings=true", None), (None, "n_head=7", None),
+    (None, "n_ctx=null", None), (None, "n_head=5", None),
+]
+
+FALCON = [("Falcon" + c, None, None) for c in HEADS]
+FALCON += [
+    (None, "new_decoder_architecture=true,num_kv_heads=8", None), (None, "new_decoder_architecture=true,num_ln_in_parallel_attn=1", None),
+    (None, "multi_query=true,parallel_attn=true,bias=false", None), (None, "multi_query=false,num_kv_heads=4", None), (None, "alibi=false", None),
+    (None, "num_ln_in_parallel_attn=2,parallel_attn=true", None), (None, "new_decoder_architecture=true,parallel_attn=false", None),
+    (None, "ffn_hidden_size=100", None), (None, "n_embed=128", None), (None, "tie_word_embeddings=false", None), (None, "num_attention_heads=7", None),
+    (None, "activation=null", None),
+]
+
+BLOOM = [("Bloom" + c, None, None) for c in HEADS]
+BLOOM += [
+    (None, "n_embed=128", None), (None, "-n_embed,-hidden_size", None), (None, "num_attention_heads=7", None), (None, "-num_attention_heads,n_head=8", None),
+    (None, "tie_word_embeddings=false", None), (None, "pretraining_tp=2,slow_but_exact=true", None), (None, "pretraining_tp=null", None),
+]
+
+MPT = [("Mpt" + c, None, None) for c in HEADS]
+MPT += [
+    (None, "attn_config=null", None), (None, 'attn_config={"attn_type":"multiquery_attention"}', None), (None, 'attn_config={"attn_type":"nosuch"}', None),
+    (None, 'attn_config={"clip_qkv":6.0,"qk_ln":true,"alibi":false,"softmax_scale":0.5}', None), (None, 'attn_config={"attn_pdrop":0.1}', None),
+    (None, "no_bias=false,expansion_ratio=2", None), (None, "tie_word_embeddings=false", None), (None, "n_heads=7", None), (None, "logit_scale=2", None),
+]
+
+XGLM = [("XGLMForCausalLM", None, None), ("XGLMModel", None, None)]
+XGLM += [
+    (None, "add_cross_attention=true", None), (None, "ffn_dim=100,max_position_embeddings=33", None), (None, "tie_word_embeddings=false", None),
+    (None, "attention_heads=7", None), (None, "pad_token_id=null,scale_embedding=false", None), (None, "d_model=65,attention_heads=5", None),
+]
+
 # family -> (configuration, what makes it shallow, rows); further rows name a configuration of their own, as published.
 DISTILBERT = [("DistilBert" + c, None, None) for c in ENDINGS if c != "ForCausalLM"]
 DISTILBERT += [
@@ -501,6 +572,16 @@ FAMILIES = {
     "roberta": ("FacebookAI--roberta-large", "num_hidden_layers=2", ROBERTA),
     "xlm-roberta": ("FacebookAI--xlm-roberta-base", "num_hidden_layers=2", XLM_ROBERTA),
     "bart": ("facebook--bart-base", "encoder_layers=2,decoder_layers=2,num_hidden_layers=2", BART),
+    "opt": ("facebook--opt-125m", "num_hidden_layers=2", OPT),
+    "gpt_neox": ("EleutherAI--pythia-70m", "num_hidden_layers=2", GPT_NEOX),
+    "gptj": ("EleutherAI--gpt-j-6b", "n_layer=2", GPTJ),
+    "gpt_neo": ("EleutherAI--gpt-neo-2.7B", 'num_layers=2,attention_types=[[["global","local"],1]],attention_layers=["global","local"]', GPT_NEO),
+    "gpt_bigcode": ("bigcode--santacoder", "n_layer=2", GPT_BIGCODE),
+    "codegen": ("Salesforce--codegen-2B-mono", "n_layer=2", CODEGEN),
+    "falcon": ("tiiuae--falcon-rw-1b", "num_hidden_layers=2", FALCON),
+    "bloom": ("bigscience--bloom-560m", "n_layer=2", BLOOM),
+    "mpt": ("mosaicml--mpt-7b", "n_layers=2", MPT),
+    "xglm": ("facebook--xglm-564M", "num_layers=2", XGLM),
     "deberta-v2": ("microsoft--deberta-v3-base", "num_hidden_layers=2", DEBERTA_V2),
     "distilbert": ("distilbert--distilbert-base-uncased", "n_layers=2", DISTILBERT),
     "electra": ("google--electra-small-discriminator", "num_hidden_layers=2", ELECTRA),

@@ -151,16 +151,18 @@ std::string InferIndexSelect(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
-// One number of times per axis of x.
+// One number of times per axis of x, and of new ones ahead of them.
 std::string InferRepeat(const OperationArguments& args, Outputs& outputs) {
   const Value& x = args.input(0);
   const Shape& times = args.Sizes(0);
-  if (times.rank() != x.shape.rank()) {
+  const int ahead = times.rank() - x.shape.rank();
+  if (ahead < 0) {
     return times.ToString() + " does not repeat " + x.shape.ToString();
   }
   Shape shape;
   for (int axis = 0; axis < times.rank(); ++axis) {
-    const auto extent = CheckedMul(x.shape[axis], times[axis]);
+    const int64_t once = axis < ahead ? 1 : x.shape[axis - ahead];
+    const auto extent = CheckedMul(once, times[axis]);
     if (!extent || times[axis] < 0) {
       return times.ToString() + " times " + x.shape.ToString();
     }

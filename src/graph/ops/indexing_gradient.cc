@@ -67,6 +67,10 @@ void GradientOfFlip(Gradient& g) {
 void GradientOfRepeat(Gradient& g) {
   const Shape shape = g.InputFacts(0).shape;
   const Shape times = g.Sizes(0);
+  if (times.rank() != shape.rank()) {
+    g.builder().Fail("no backward is known for repeats along new axes");
+    return;
+  }
   Shape split;
   Shape repeated;
   for (int axis = 0; axis < shape.rank(); ++axis) {

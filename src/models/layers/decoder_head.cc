@@ -29,10 +29,10 @@ DecoderHead::DecoderHead(const Module& root, const HeadConfig& settings)
       return;
     case Head::kTokenClassification:
       dropout.emplace(root.Child("dropout"), config.token_dropout);
-      add("score", config.labels.count, config.token_bias);
+      add(config.token_name, config.labels.count, config.token_bias);
       return;
     case Head::kQuestionAnswering:
-      add("qa_outputs", 2, true);
+      add("qa_outputs", config.answer_ends, true);
       return;
   }
 }
@@ -66,7 +66,9 @@ Tensor DecoderHead::Forward(const Tensor& hidden,
     case Head::kTokenClassification: {
       const Tensor logits = projection->Forward(dropout->Forward(hidden));
       inputs.Return(logits);
-      return labels.empty() ? logits : TokenLoss(logits, labels);
+      if (labels.empty()) return logits;
+      return config.tokens_in_float ? TokenLoss(logits, labels)
+                                    : RowLoss(logits, labels);
     }
     case Head::kQuestionAnswering:
       return StartLogits(projection->Forward(hidden), inputs);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "models/layers/classification.h"
 #include "models/layers/dropout.h"
@@ -27,9 +28,12 @@ struct HeadConfig {
   std::optional<double> logit_softcap;
   std::optional<double> logit_multiplier;
   bool lm_bias = false;
-  LabelConfig labels;              // of sequences and tokens
-  bool token_bias = true;          // of the head for tokens
-  double token_dropout = 0.1;      // before the head for tokens
+  LabelConfig labels;          // of sequences and tokens
+  bool token_bias = true;      // of the head for tokens
+  double token_dropout = 0.1;  // before the head for tokens
+  std::string_view token_name = "score";
+  bool tokens_in_float = true;     // the loss of tokens
+  int64_t answer_ends = 2;         // rows of the head for answers
   std::optional<int64_t> padding;  // the token that fills up sequences
 };
 

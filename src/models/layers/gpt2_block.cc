@@ -1,6 +1,7 @@
 #include "models/layers/gpt2_block.h"
 
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "graph/autocast.h"
@@ -73,19 +74,15 @@ Tensor Gpt2Attention::UpcastAttention(const Tensor& q, const Tensor& k,
 }
 
 Tensor Gpt2Attention::Forward(const Tensor& hidden, const Tensor& mask,
-                              std::string_view attention) const {
+                              std::string_view attention,
+                              CachedLayer* cached) const {
   const Scope scope = module.Enter();
   const std::vector<Tensor> parts =
       Split(c_attn.Forward(hidden), config.hidden, 2);
   Tensor k = SplitHeads(parts[1], config.head_dim);
   Tensor v = SplitHeads(parts[2], config.head_dim);
   const Tensor q = SplitHeads(parts[0], config.head_dim);
-  CachedLayer cached;
-  if (config.fills_cache) {
-    cached = UpdateEmptyCache(k, v);
-    k = cached.keys;
-    v = cached.values;
-  }
+  if (cached != nullptr) std::tie(k, v) = FillCache(*cached, k, v, 0);
   Tensor out;
   if (attention == "eager" && config.reorder_and_upcast) {
     out = UpcastAttention(q, k, v, mask);
@@ -145,13 +142,14 @@ Gpt2Block::Gpt2Block(const Module& at, const Gpt2BlockConfig& config,
 
 Tensor Gpt2Block::Forward(Tensor hidden, const Tensor& mask,
                           const Tensor& position_ids,
-                          std::string_view attention) const {
+                          std::string_view attention,
+                          CachedLayer* cached) const {
   const CheckpointScope checkpoint(module.builder(), {hidden, mask},
                                    {position_ids});
   const Scope scope = module.Enter();
   Tensor residual = hidden;
   hidden = ln_1.Forward(hidden);
-  const Tensor attended = attn.Forward(hidden, mask, attention);
+  const Tensor attended = attn.Forward(hidden, mask, attention, cached);
   hidden = Add(attended, residual);
   residual = hidden;
   hidden = ln_2.Forward(hidden);

@@ -12,6 +12,7 @@
 
 #include "models/layers/activation.h"
 #include "models/layers/dropout.h"
+#include "models/layers/dynamic_cache.h"
 #include "models/layers/linear.h"
 #include "models/layers/norm.h"
 
@@ -30,7 +31,6 @@ struct Gpt2BlockConfig {
   bool scale_weights = true;        // by head_dim to the power of -0.5
   bool scale_by_layer = false;      // by 1 / (index + 1) as well
   bool reorder_and_upcast = false;  // scores in float32 (eager only)
-  bool fills_cache = false;  // keys and values pass through an empty cache
 };
 
 // hidden [b, s, width] -> the same. The cross attention has its parameters but
@@ -38,8 +38,9 @@ struct Gpt2BlockConfig {
 struct Gpt2Attention {
   Gpt2Attention(const Module& at, const Gpt2BlockConfig& config, int64_t index,
                 bool is_cross);
+  // `cached` is filled where a cache is in use, else null.
   Tensor Forward(const Tensor& hidden, const Tensor& mask,
-                 std::string_view attention) const;
+                 std::string_view attention, CachedLayer* cached) const;
 
   Module module;
   Gpt2BlockConfig config;
@@ -69,7 +70,7 @@ struct Gpt2Mlp {
 struct Gpt2Block {
   Gpt2Block(const Module& at, const Gpt2BlockConfig& config, int64_t index);
   Tensor Forward(Tensor hidden, const Tensor& mask, const Tensor& position_ids,
-                 std::string_view attention) const;
+                 std::string_view attention, CachedLayer* cached) const;
 
   Module module;
   LayerNorm ln_1;

@@ -58,17 +58,19 @@ Tensor CenteredNorm::Forward(const Tensor& input) const {
   return To(hidden, dtype);
 }
 
-LayerNorm::LayerNorm(const Module& at, int64_t width, double eps)
-    : module(at),
-      weight(at.Parameter("weight", {width})),
-      bias(at.Parameter("bias", {width})),
-      epsilon(eps) {}
+LayerNorm::LayerNorm(const Module& at, int64_t width, double eps,
+                     LayerNormTerms terms)
+    : module(at), epsilon(eps) {
+  if (terms == LayerNormTerms::kNone) return;
+  weight = at.Parameter("weight", {width});
+  if (terms == LayerNormTerms::kBoth) bias = at.Parameter("bias", {width});
+}
 
 Tensor LayerNorm::Forward(const Tensor& hidden) const {
   const Scope scope = module.Enter();
   Builder& builder = module.builder();
-  return NativeLayerNorm(hidden, builder.Read(weight), builder.Read(bias),
-                         epsilon);
+  return NativeLayerNorm(hidden, weight ? builder.Read(*weight) : Tensor(),
+                         bias ? builder.Read(*bias) : Tensor(), epsilon);
 }
 
 PlainLayerNorm::PlainLayerNorm(const Module& at, int64_t /*width*/, double eps)

@@ -9,6 +9,9 @@
 #ifndef FORETELL_MODELS_LAYERS_NORM_H_
 #define FORETELL_MODELS_LAYERS_NORM_H_
 
+#include <cstdint>
+#include <optional>
+
 #include "models/layers/module.h"
 
 namespace foretell {
@@ -35,14 +38,22 @@ struct RmsNorm {
   RmsScale scale;
 };
 
+// Which parameters a LayerNorm has.
+enum class LayerNormTerms {
+  kBoth,
+  kWeight,  // its bias was set to None (MPT)
+  kNone,    // elementwise_affine=False
+};
+
 // torch.nn.LayerNorm: weight and bias [width].
 struct LayerNorm {
-  LayerNorm(const Module& at, int64_t width, double eps);
+  LayerNorm(const Module& at, int64_t width, double eps,
+            LayerNormTerms terms = LayerNormTerms::kBoth);
   Tensor Forward(const Tensor& hidden) const;
 
   Module module;
-  ParameterId weight;
-  ParameterId bias;
+  std::optional<ParameterId> weight;
+  std::optional<ParameterId> bias;
   double epsilon;
 };
 

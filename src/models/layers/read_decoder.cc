@@ -36,6 +36,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4>
                        {"deepseek_sparse_attention", "indexed_attention"},
                        {"qwen_sparse_attention", "indexed_attention"}}};
 
+}  // namespace
+
 HeadConfig ReadHead(const ConfigView& config, std::string_view class_name,
                     int64_t hidden, int64_t vocabulary,
                     std::optional<int64_t> padding) {
@@ -61,8 +63,6 @@ HeadConfig ReadHead(const ConfigView& config, std::string_view class_name,
       {"classifier_dropout", "hidden_dropout", "token_classification_bias"});
   return out;
 }
-
-}  // namespace
 
 AttentionConfig ReadHeads(const ConfigView& config,
                           const HeadDefaults& defaults) {

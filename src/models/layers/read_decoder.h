@@ -73,6 +73,12 @@ struct DecoderKeys {
   int64_t positions = 0;  // max_position_embeddings
 };
 
+// The head that the class's name ends in, and the labels and the dropout that
+// it reads.
+HeadConfig ReadHead(const ConfigView& config, std::string_view class_name,
+                    int64_t hidden, int64_t vocabulary,
+                    std::optional<int64_t> padding);
+
 // vocab_size, num_hidden_layers, intermediate_size, hidden_act, rms_norm_eps,
 // max_position_embeddings, tie_word_embeddings, pad_token_id, the labels of
 // the class's head, and the fields that decide about nothing.

@@ -54,6 +54,7 @@ Gpt2Config ReadGpt2(const ConfigView& config, const Gpt2Needs& needs) {
   ReadBlock(config, out.layers, out.block);
   out.embedding_dropout = ReadDropout(config, "embd_pdrop", 0.1);
   out.tie_embeddings = config.Flag({"tie_word_embeddings"}, true);
+  out.uses_cache = config.Flag({"use_cache"}, true);
   out.padding = config.OptionalInteger({"pad_token_id"});
   out.labels = ReadLabels(config, needs.labels);
   if (needs.classifier_dropout) {

@@ -31,6 +31,7 @@ struct Gpt2Config {
   double embedding_dropout = 0;
   double classifier_dropout = 0.1;
   bool tie_embeddings = true;
+  bool uses_cache = true;  // what holds where a class takes no use_cache
   LabelConfig labels;
   std::optional<int64_t> padding;
   Gpt2SummaryConfig summary;

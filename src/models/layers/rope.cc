@@ -155,8 +155,8 @@ void DeriveParameters(const ConfigView& config, const ConfigView& rope,
   set_default("rope_type",
               old_type ? *old_type : ConfigValue::String("default"));
   if (is_renamed) held.Set("rope_type", ConfigValue::String("longrope"));
-  if (config.Has("partial_rotary_factor")) {
-    set_default("partial_rotary_factor", *config.Raw("partial_rotary_factor"));
+  if (config.Has(context.part_key)) {
+    set_default("partial_rotary_factor", *config.Raw(context.part_key));
   } else if (context.turns_part) {
     set_default("partial_rotary_factor",
                 ConfigValue::Number(fmt::format("{:#}", context.default_part)));
@@ -199,15 +199,17 @@ RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
   if (is_renamed) rope.type = "longrope";
   // A theta inside the nested form comes before the one beside it.
   const bool theta_inside = nested.Raw("rope_theta") != nullptr;
-  rope.theta = (theta_inside ? nested : config)
-                   .Real({"rope_theta"}, context.default_theta);
-  config.Ignore({"rope_theta", "partial_rotary_factor"});
+  rope.theta = theta_inside
+                   ? nested.Real({"rope_theta"}, context.default_theta)
+                   : config.Real({context.theta_key}, context.default_theta);
+  config.Ignore({"rope_theta", "partial_rotary_factor", context.theta_key,
+                 context.part_key});
   double partial = 1;
   if (nested.Raw("partial_rotary_factor") != nullptr) {
     partial = nested.Real({"partial_rotary_factor"}, 1);
-  } else if (config.Has("partial_rotary_factor") ||
+  } else if (config.Has(context.part_key) ||
              (context.turns_part && !is_loaded)) {
-    partial = config.Real({"partial_rotary_factor"}, context.default_part);
+    partial = config.Real({context.part_key}, context.default_part);
   }
   const auto type = std::ranges::find(kTypes, rope.type, &RopeType::name);
   if (type == kTypes.end()) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,10 @@ struct RopeReading {
   // What the class takes where neither rope_parameters nor rope_scaling says
   // anything.
   const ConfigValue* when_absent = nullptr;
+  // Where the class looks for theta and for the part of a head that is turned,
+  // beside the rope's own settings.
+  std::string_view theta_key = "rope_theta";
+  std::string_view part_key = "partial_rotary_factor";
 };
 
 // Reads `rope_parameters`, `rope_scaling`, `rope_theta`,
