@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
+#include "base/library.h"
+
 namespace foretell {
 namespace {
 
-// Of the libraries whose sources the families and passes follow.
-constexpr char kTransformers[] = "5.23";
+// Whose sources the operations and passes follow.
 constexpr char kTorch[] = "2.15";
 
 bool IsVersion(const std::string& stated, std::string_view known) {
@@ -24,9 +25,22 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
     out.push_back(fmt::format("{} keys of the configuration are not read",
                               compiled.model.unread.size()));
   }
-  if (!IsVersion(step.transformers, kTransformers)) {
+  if (!IsFollowed(step.transformers)) {
     out.push_back(fmt::format("transformers {} is taken as {}",
-                              step.transformers, kTransformers));
+                              step.transformers,
+                              LibraryFor(step.transformers).name));
+  }
+  const Library& library = LibraryFor(step.transformers);
+  const bool is_newest = library.name == NewestLibrary().name;
+  const Family& family = *compiled.model.built.family;
+  if (!is_newest && family.oldest_library != library.name) {
+    out.push_back(fmt::format("{} is followed as transformers {} has it",
+                              family.title, NewestLibrary().name));
+  }
+  if (!is_newest && step.mode != StepMode::kTrain) {
+    out.push_back(
+        fmt::format("only training steps are followed under transformers {}",
+                    library.name));
   }
   if (!IsVersion(step.torch, kTorch)) {
     out.push_back(fmt::format("torch {} is taken as {}", step.torch, kTorch));

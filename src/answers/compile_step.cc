@@ -226,6 +226,12 @@ int64_t GradientBytes(const Graph& graph) {
   return bytes;
 }
 
+// The step's version of the library decides what a family builds.
+BuildOptions WithLibrary(BuildOptions build, const StepCase& step) {
+  build.library = &LibraryFor(step.transformers);
+  return build;
+}
+
 }  // namespace
 
 std::vector<StepInput> InputsOf(std::string_view class_name,
@@ -241,7 +247,7 @@ std::vector<StepInput> InputsOf(std::string_view class_name,
 PartialStep CompilePartly(const ModelConfig& config, const BuildOptions& build,
                           const StepCase& step, StopAfter stop) {
   PartialStep out;
-  auto read = ReadModelOf(config, build);
+  auto read = ReadModelOf(config, WithLibrary(build, step));
   if (const auto* refusal = std::get_if<Refusal>(&read)) {
     out.reason = refusal->errors.front().what;
     return out;
@@ -262,7 +268,7 @@ std::variant<CompiledStep, Refusal> CompileStep(const ModelConfig& config,
                                                 const BuildOptions& build,
                                                 const StepCase& step,
                                                 StopAfter stop) {
-  auto read = ReadModelOf(config, build);
+  auto read = ReadModelOf(config, WithLibrary(build, step));
   if (auto* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
   CompiledStep out{.model = std::move(std::get<ReadModel>(read))};
   // What was changed on a loaded configuration is not checked again.

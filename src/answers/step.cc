@@ -13,6 +13,7 @@
 #include "answers/step_figures.h"
 #include "base/checked.h"
 #include "base/figure.h"
+#include "base/library.h"
 #include "graph/operation_row.h"
 #include "graph/tape.h"
 #include "rules/step_rules.h"
@@ -66,8 +67,12 @@ std::string SettingOf(const StepCase& step, DType dtype) {
 std::vector<std::string> AssumptionsOf(const StepCase& step) {
   std::vector<std::string> out;
   out.push_back(fmt::format(
-      "eager PyTorch {} and transformers {}, with the kernels of sm{}",
-      step.torch, step.transformers, step.capability));
+      "eager PyTorch {} and transformers {}{}, with the kernels of sm{}",
+      step.torch, step.transformers,
+      IsFollowed(step.transformers)
+          ? ""
+          : fmt::format(" (taken as {})", LibraryFor(step.transformers).name),
+      step.capability));
   if (step.mode == StepMode::kTrain) {
     out.emplace_back(
         "the loop holds what the forward returns, logits included, until the "

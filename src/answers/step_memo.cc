@@ -6,6 +6,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/library.h"
+
 namespace foretell {
 namespace {
 
@@ -81,12 +83,13 @@ std::optional<BlockPattern> PatternOf(const std::string& list,
 
 // Settings that choose operations; sizes do not.
 std::string WayOf(const StepCase& step) {
-  std::string out =
-      fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(step.mode),
-                  step.attention, step.experts, step.checkpoint, step.optimizer,
-                  step.capability, ShortNameOf(step.dtype),
-                  step.autocast ? ShortNameOf(*step.autocast) : "");
+  std::string out = fmt::format(
+      "{} {} {} {} {} {} {} {} {}", static_cast<int>(step.mode), step.attention,
+      step.experts, step.checkpoint, step.optimizer, step.capability,
+      ShortNameOf(step.dtype), step.autocast ? ShortNameOf(*step.autocast) : "",
+      LibraryFor(step.transformers).name);
   if (step.lora) {
+    out += step.lora->dropout > 0 ? " dropout" : "";
     for (const std::string& target : step.lora->targets) out += " " + target;
   }
   return out;

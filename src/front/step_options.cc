@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/dtype.h"
+#include "base/library.h"
 #include "base/nearest.h"
 #include "front/model_options.h"
 #include "input/lora_text.h"
@@ -58,6 +59,8 @@ class Reader {
     ReadTraining(step);
     step.transformers = Word("transformers");
     step.torch = Word("torch");
+    CheckVersion("transformers", step.transformers);
+    CheckVersion("torch", step.torch);
     if (!errors_.empty()) throw InputErrors(std::move(errors_));
     return out;
   }
@@ -95,6 +98,12 @@ class Reader {
          fmt::format(
              "{}--attn is one of eager, sdpa",
              near.empty() ? "" : fmt::format("did you mean {}? ", near[0])));
+  }
+
+  void CheckVersion(std::string_view option, const std::string& text) {
+    if (ParseLibraryVersion(text)) return;
+    Fail(option, fmt::format("--{} names no version: {}", option, text),
+         "write it as 5.23 or 4.57.6");
   }
 
   // What only a training step has.

@@ -112,7 +112,8 @@ std::vector<OptionRow> VersionRows() {
   return {
       {.name = "transformers",
        .value = "VERSION",
-       .doc = "The version of transformers whose operations are followed.",
+       .doc = "The version of transformers: 4.57 and 5.23 are followed, "
+              "another takes the nearest and says so.",
        .default_value = "5.23"},
       {.name = "torch",
        .value = "VERSION",

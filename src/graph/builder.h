@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/library.h"
 #include "graph/graph.h"
 #include "graph/operation_row.h"
 
@@ -112,6 +113,9 @@ class Builder {
 
   const Execution& execution() const { return execution_; }
   void set_execution(const Execution& execution) { execution_ = execution; }
+  // The version of the library whose source is followed.
+  const Library& library() const { return *library_; }
+  void set_library(const Library& library) { library_ = &library; }
   // What follows belongs to another part of the step.
   void StartPhase(Phase phase);
 
@@ -232,6 +236,7 @@ class Builder {
   std::string failure_;
   ValueId poison_;  // stands for values that cannot exist
   Execution execution_;
+  const Library* library_ = &NewestLibrary();
   std::unique_ptr<Tape> tape_;
   std::map<ValueId, Tensor> autocast_casts_;
   bool is_ending_ = false;

@@ -68,6 +68,7 @@ extern const Family kBertFamily = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
+    .oldest_library = "4.57",
     .build = Build,
 };
 

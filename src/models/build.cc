@@ -50,9 +50,10 @@ ConfigView PartOf(const ConfigView& root, const std::string& part) {
 }
 
 void Register(const ConfigView& view, const std::string& class_name,
-              BuiltModel& out) {
+              const Library& library, BuiltModel& out) {
   out.graph = std::make_unique<Graph>();
   out.builder = std::make_unique<Builder>(*out.graph, out.dtype);
+  out.builder->set_library(library);
   out.model = out.family->build(view, Module(*out.builder), class_name);
 }
 
@@ -134,7 +135,7 @@ BuildResult BuildModel(const ModelConfig& given, const BuildOptions& options) {
   ReadIdentity(root);
   ReadIdentity(view);
   ChooseDType(view, options, built);
-  Register(view, architecture.class_name, built);
+  Register(view, architecture.class_name, *options.library, built);
   result.unread = UnreadKeys(given, result.log);
   if (architecture.type_disagrees) NoteOthersDefaults(root, architecture);
   if (result.log.problems.empty()) result.built = std::move(built);

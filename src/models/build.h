@@ -26,6 +26,7 @@ struct BuildOptions {
   std::optional<std::string> class_name;
   std::optional<DType> dtype;
   std::optional<int64_t> most_layers;  // of each stack
+  const Library* library = &NewestLibrary();
 };
 
 struct BuiltModel {

@@ -93,6 +93,7 @@ extern const Family kGemmaFamily = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
+    .oldest_library = "4.57",
     .build = Build,
 };
 

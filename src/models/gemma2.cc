@@ -84,6 +84,7 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   decoder.scales_embeddings = true;
   // sdpa has no cap of scores, so the class refuses it, cap or no cap.
   decoder.is_eager_only = true;
+  decoder.caps_scores = true;
   decoder.head.logit_softcap = ReadCap(config, "final_logit_softcapping", 30);
   const WindowedLayers windows = ReadPeriodicLayers(config, decoder.layers, 2);
   decoder.window = windows.window;
@@ -129,6 +130,7 @@ extern const Family kGemma2Family = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
+    .oldest_library = "4.57",
     .build = Build,
 };
 

@@ -91,6 +91,7 @@ extern const Family kLlamaFamily = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = kOldNames,
+    .oldest_library = "4.57",
     .build = Build,
 };
 

@@ -92,6 +92,7 @@ extern const Family kMistralFamily = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
+    .oldest_library = "4.57",
     .build = Build,
 };
 

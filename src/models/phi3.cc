@@ -249,6 +249,7 @@ extern const Family kPhi3Family = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
+    .oldest_library = "4.57",
     .build = Build,
 };
 

@@ -85,6 +85,7 @@ extern const Family kQwen2Family = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
+    .oldest_library = "4.57",
     .build = Build,
 };
 

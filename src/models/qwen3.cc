@@ -82,6 +82,7 @@ extern const Family kQwen3Family = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
+    .oldest_library = "4.57",
     .build = Build,
 };
 

@@ -248,6 +248,7 @@ extern const Family kRobertaFamily = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
+    .oldest_library = "4.57",
     .build = Build,
 };
 
@@ -258,6 +259,7 @@ extern const Family kXlmRobertaFamily = {
     .model_types = kXlmModelTypes,
     .classes = kXlmClasses,
     .old_names = {},
+    .oldest_library = "4.57",
     .build = BuildXlm,
 };
 

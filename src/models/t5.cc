@@ -226,6 +226,7 @@ extern const Family kT5Family = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = kOldNames,
+    .oldest_library = "4.57",
     .build = Build,
 };
 

@@ -60,6 +60,14 @@ TEST(Verify, EveryClassAndVariantIsDerivedExactly) {
   EXPECT_GE(answer.by_class.size(), 40u);
 }
 
+// Steps of an older version of transformers, which differ in masks, rotary
+// positions and what is kept.
+TEST(Verify, StepsOfAnOlderLibraryAreDerivedAsItRunsThem) {
+  const VerifyAnswer answer = Verify("steps_transformers4.jsonl");
+  EXPECT_EQ(answer.wrong_claims, 0) << Differences(answer);
+  EXPECT_GE(answer.claimed_exact, 38);
+}
+
 TEST(Verify, WhatTheLibraryRefusesIsRefused) {
   const VerifyAnswer answer = Verify("params_variants.jsonl");
   EXPECT_GE(answer.error_rows, 140);

@@ -45,8 +45,13 @@ Tensor BertEmbeddings::Forward(const Tensor& input_ids) const {
   const int64_t batch = input_ids.size(0);
   const int64_t length = input_ids.size(1);
   const Tensor positions = SliceRange(builder.Read(position_ids), 1, 0, length);
-  const Tensor all_types = Expand(builder.Read(token_type_ids), {1, -1});
-  const Tensor types = Expand(Gather(all_types, 1, positions), {batch, length});
+  const auto types_of = [&] {
+    const Tensor held = builder.Read(token_type_ids);
+    return builder.library().gathers_token_types
+               ? Gather(Expand(held, {1, -1}), 1, positions)
+               : SliceRange(held, 1, 0, length);
+  };
+  const Tensor types = Expand(types_of(), {batch, length});
   const Tensor words = word_embeddings.Forward(input_ids);
   const Tensor typed = token_type_embeddings.Forward(types);
   Tensor embedded = Add(words, typed);

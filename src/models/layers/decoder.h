@@ -29,6 +29,7 @@
 #include "models/layers/experts.h"
 #include "models/layers/linear.h"
 #include "models/layers/norm.h"
+#include "models/layers/packed_mask.h"
 #include "models/layers/rope.h"
 #include "models/model.h"
 
@@ -50,6 +51,7 @@ struct DecoderConfig {
   bool hides_positions = false;
   // The class refuses sdpa, and who asks for it gets eager attention.
   bool is_eager_only = false;
+  bool caps_scores = false;  // which is why
   HeadConfig head;
   std::string base_name = "model";  // the base model's name below a head
   std::string norm_name = "norm";   // the last norm's below the base model
@@ -197,7 +199,7 @@ class Decoder : public Model {
     Tensor embedded = embed_tokens_.Forward(inputs.input_ids);
     Tensor hidden = embedded;
     DecoderContext context;
-    context.attention = config_.is_eager_only ? "eager" : inputs.attention;
+    context.attention = TakesSdpa() ? inputs.attention : "eager";
     context.experts = inputs.experts;
     context.output = &kept;
     const bool fills_cache = config_.fills_cache || inputs.HasCache();
@@ -206,24 +208,30 @@ class Decoder : public Model {
     } else if (fills_cache) {
       MakeCache(kept);
     }
-    Tensor position_ids = AddScalar(Arange(builder, hidden.size(1)),
-                                    static_cast<double>(inputs.past));
-    position_ids = Unsqueeze(position_ids, 0);
+    const bool tells_packed =
+        builder.library().masks_packed_sequences && !fills_cache;
+    const Tensor positions = tells_packed
+                                 ? ArangeFrom(builder, 0, hidden.size(1))
+                                 : AddScalar(Arange(builder, hidden.size(1)),
+                                             static_cast<double>(inputs.past));
+    const Tensor position_ids = Unsqueeze(positions, 0);
     // With a cache nobody looks for several sequences in a row.
     const Tensor looked_at =
         fills_cache || config_.hides_positions ? Tensor() : position_ids;
-    if (config_.window == 0 || config_.mixes_masks) {
-      context.mask =
-          CausalMask(hidden, looked_at, context.attention, 0, inputs.past);
-    }
+    const auto mask_of = [&](int64_t window) {
+      return tells_packed
+                 ? PackedMask(hidden, positions, context.attention, window)
+                 : CausalMask(hidden, looked_at, context.attention, window,
+                              inputs.past);
+    };
+    if (config_.window == 0 || config_.mixes_masks) context.mask = mask_of(0);
     if (config_.window > 0) {
       if (fills_cache && !inputs.HasCache()) {
         builder.Fail(
             "a cache that keeps a window only is not modelled; some classes "
             "fill one in training, too, unless use_cache is false");
       }
-      context.window_mask = CausalMask(hidden, looked_at, context.attention,
-                                       config_.window, inputs.past);
+      context.window_mask = mask_of(config_.window);
     }
     context.fills_cache = fills_cache;
     context.position_ids = position_ids;
@@ -234,8 +242,21 @@ class Decoder : public Model {
       hidden = ApplyDropout(hidden, config_.embedding_dropout);
     }
     context.rotary = rotary_emb_.Forward(hidden, position_ids);
+    Tensor scale;  // has its name until the model returns
+    if (config_.scales_embeddings && builder.library().scales_by_constant) {
+      scale = LiftFresh(builder, {}, hidden.dtype());
+      hidden = Mul(hidden, scale);
+    }
     for (const Layer& layer : layers_) hidden = layer.Forward(hidden, context);
     return norm_.Forward(hidden);
+  }
+
+  // Where its scores have a cap, an older library leaves it out.
+  bool TakesSdpa() const {
+    const bool may_leave_out =
+        config_.caps_scores &&
+        base_.builder().library().caps_scores_in_eager_only;
+    return !config_.is_eager_only || may_leave_out;
   }
 
   DecoderConfig config_;

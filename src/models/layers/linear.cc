@@ -103,7 +103,8 @@ void RequireInputGradient(const Module& module, const Tensor& rows) {
 Embedding::Embedding(const Module& at, int64_t rows, int64_t width,
                      bool is_scaled)
     : module(at), weight(at.Parameter("weight", {rows, width})) {
-  if (!is_scaled) return;
+  // Else the model scales what the table gives.
+  if (!is_scaled || at.builder().library().scales_by_constant) return;
   at.Buffer("embed_scale", {}, at.builder().dtype(), false);
   scale = at.builder().graph().buffers.back().value;
 }

@@ -20,6 +20,7 @@ Tensor EagerPlainAttention(const Tensor& q, const Tensor& k, const Tensor& v,
   weights = MulScalar(weights, call.scale);
   if (!call.position_bias.empty()) weights = Add(weights, call.position_bias);
   if (!call.mask.empty()) weights = Add(weights, call.mask);
+  if (call.casts_scores) weights = To(std::move(weights), DType::kFloat32);
   weights = SoftmaxOp(weights, -1);
   if (call.casts_weights) weights = To(std::move(weights), v.dtype());
   weights = ApplyDropout(weights, call.dropout);

@@ -22,6 +22,7 @@ struct PlainAttentionCall {
   double scale = 1;
   bool causal = false;                  // meant where there is no mask
   bool casts_weights = false;           // eager: to the values' dtype (GPT-2)
+  bool casts_scores = false;            // eager: to float32, for the softmax
   int returning_levels = 1;             // Builder::ReturnBeside, of the weights
   std::string_view attention = "sdpa";  // or "eager"
 };

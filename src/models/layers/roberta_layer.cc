@@ -47,8 +47,13 @@ Tensor RobertaEmbeddings::Forward(const Tensor& input_ids) const {
   const int64_t batch = input_ids.size(0);
   const int64_t length = input_ids.size(1);
   const Tensor positions = CountPositions(input_ids);
-  Tensor types = Expand(builder.Read(token_type_ids), {batch, -1});
-  types = Gather(types, 1, positions);
+  Tensor types = builder.Read(token_type_ids);
+  if (builder.library().gathers_token_types) {
+    types = Expand(std::move(types), {batch, -1});
+    types = Gather(std::move(types), 1, positions);
+  } else {
+    types = Slice(types, 1, 0, length);
+  }
   const Tensor all_types = Expand(types, {batch, length});
   const Tensor words = word_embeddings.Forward(input_ids);
   const Tensor typed = token_type_embeddings.Forward(all_types);

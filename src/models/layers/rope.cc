@@ -276,6 +276,8 @@ RotaryEmbedding::RotaryEmbedding(const Module& at, const RopeConfig& rope)
   const Shape frequencies = {rope.frequencies};
   at.Buffer("inv_freq", frequencies, DType::kFloat32, false);
   inverse_frequencies = at.builder().graph().buffers.back().value;
+  original_frequencies = inverse_frequencies;
+  if (!at.builder().library().rotary_copies_frequencies) return;
   at.Buffer("original_inv_freq", frequencies, DType::kFloat32, false);
   original_frequencies = at.builder().graph().buffers.back().value;
 }
@@ -306,13 +308,22 @@ void RotaryEmbedding::UpdateFrequencies(const Tensor& position_ids) const {
   }
 }
 
+Tensor RotaryEmbedding::AnglesAt(const Tensor& position_ids) const {
+  const Tensor held = module.builder().Read(inverse_frequencies);
+  if (!module.builder().library().rotary_is_product) {
+    return Mul(To(Unsqueeze(position_ids, 2), DType::kFloat32), held);
+  }
+  const Tensor column = Unsqueeze(Unsqueeze(held, 0), 2);
+  const Tensor frequencies = Expand(column, {position_ids.size(0), -1, 1});
+  const Tensor row = To(Unsqueeze(position_ids, 1), DType::kFloat32);
+  return Transpose(Matmul(frequencies, row), 1, 2);
+}
+
 std::pair<Tensor, Tensor> RotaryEmbedding::Forward(
     const Tensor& like, const Tensor& position_ids) const {
   const Scope scope = module.Enter();
   UpdateFrequencies(position_ids);
-  const Tensor frequencies =
-      Mul(To(Unsqueeze(position_ids, 2), DType::kFloat32),
-          module.builder().Read(inverse_frequencies));
+  const Tensor frequencies = AnglesAt(position_ids);
   const Tensor angles = config.halves ? frequencies
                         : config.interleaves
                             ? RepeatEach(frequencies, 2)

@@ -82,7 +82,8 @@ ConfigView RopeSettings(const ConfigView& config,
 // reached it.
 ContextLength RopeContext(const RopeConfig& rope);
 
-// Buffers inv_freq and original_inv_freq, [frequencies] float32 each.
+// Buffers inv_freq and original_inv_freq, [frequencies] float32 each; the
+// latter is the former where the library holds no copy.
 struct RotaryEmbedding {
   RotaryEmbedding(const Module& at, const RopeConfig& rope);
   // position_ids [b, s] -> cosines and sines [b, s, 2 frequencies] in the
@@ -90,6 +91,8 @@ struct RotaryEmbedding {
   std::pair<Tensor, Tensor> Forward(const Tensor& like,
                                     const Tensor& position_ids) const;
   void UpdateFrequencies(const Tensor& position_ids) const;
+  // [b, s, frequencies], in float32.
+  Tensor AnglesAt(const Tensor& position_ids) const;
 
   Module module;
   RopeConfig config;

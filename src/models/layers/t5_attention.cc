@@ -138,6 +138,9 @@ std::pair<Tensor, Tensor> T5Attention::Forward(
   plain.scale = 1;
   plain.causal = is_causal;
   plain.attention = call.attention;
+  // T5's own source.
+  plain.casts_scores = !module.builder().library().has_t5_sdpa;
+  plain.casts_weights = plain.casts_scores;
   plain.returning_levels = 2;
   Tensor out = Contiguous(AttendPlainly(query, key, value, plain));
   out = Reshape(out, {out.size(0), out.size(1), -1});

@@ -157,6 +157,7 @@ Tensor T5Stack::Forward(const Tensor& ids, const Tensor& encoder_hidden,
   const Scope scope = module.Enter();
   const Tensor embedded = embed_tokens.Forward(ids);
   T5StackInputs inputs;
+  if (!module.builder().library().has_t5_sdpa) attention = "eager";
   inputs.attention = attention;
   inputs.encoder_hidden = encoder_hidden;
   if (is_decoder) inputs.mask = CausalMask(embedded, Tensor(), attention, 0);
