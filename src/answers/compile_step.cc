@@ -152,12 +152,12 @@ class Compiler {
         out_->model.built.model->states, [](const LayerState& state) {
           return state.kind == LayerState::Kind::kRecurrent;
         });
-    if (is_recurrent && step_->mode == StepMode::kPrefill) return;
     if (out_->model.built.model->runs_without_cache &&
         step_->mode == StepMode::kPrefill) {
       return;
     }
     if (cache.empty()) {
+      if (is_recurrent && step_->mode == StepMode::kPrefill) return;
       builder_.Fail("what this class does with a cache is not derived");
       return;
     }

@@ -32,6 +32,8 @@ extern const Family kGptNeoFamily;
 extern const Family kGptNeoxFamily;
 extern const Family kGptOssFamily;
 extern const Family kHunyuanV1DenseFamily;
+extern const Family kLfm2Family;
+extern const Family kLfm2MoeFamily;
 extern const Family kLlamaFamily;
 extern const Family kMamba2Family;
 extern const Family kMambaFamily;
@@ -89,6 +91,8 @@ constexpr std::array kFamilies = {
     &kGptOssFamily,          //
     &kGptjFamily,            //
     &kHunyuanV1DenseFamily,  //
+    &kLfm2Family,            //
+    &kLfm2MoeFamily,         //
     &kLlamaFamily,           //
     &kMambaFamily,           //
     &kMamba2Family,          //

@@ -523,6 +523,15 @@ XGLM += [
     (None, "attention_heads=7", None), (None, "pad_token_id=null,scale_embedding=false", None), (None, "d_model=65,attention_heads=5", None),
 ]
 
+LFM2 = [
+    ("Lfm2Model", None, None), (None, "block_auto_adjust_ff_dim=false", None), (None, "block_ffn_dim_multiplier=1.3,block_multiple_of=100", None), (None, "-block_ff_dim,intermediate_size=1001", None), (None, "tie_embedding=false,tie_word_embeddings=true", None),
+    (None, "conv_bias=true,conv_L_cache=5", None), (None, "head_dim=32,num_key_value_heads=4", None), (None, "-full_attn_idxs", None), (None, 'layer_types=["full_attention","sliding_attention","conv"]', None), (None, None, "intermediate_size=900,tie_word_embeddings=false"),
+]
+LFM2_MOE = [
+    ("Lfm2MoeModel", None, None), (None, "use_expert_bias=false,norm_topk_prob=false", None), (None, "num_dense_layers=0,num_experts=5,num_experts_per_tok=2", None), (None, "num_dense_layers=3,tie_embedding=false", None), (None, "conv_bias=true,block_ff_dim=999", None),
+    (None, "-layer_types", None), (None, "output_router_logits=true,-hidden_size,-intermediate_size,-moe_intermediate_size", None), (None, None, "intermediate_size=900,moe_intermediate_size=77"),
+]
+
 # family -> (configuration, what makes it shallow, rows); further rows name a configuration of their own, as published.
 DISTILBERT = [("DistilBert" + c, None, None) for c in ENDINGS if c != "ForCausalLM"]
 DISTILBERT += [
@@ -554,6 +563,8 @@ MEGATRON_BERT += [
 ]
 FAMILIES = {
     "gpt2": ("openai-community--gpt2", "n_layer=2", GPT2),
+    "lfm2": ("LiquidAI--LFM2-350M", "num_hidden_layers=3", LFM2),
+    "lfm2_moe": ("LiquidAI--LFM2-8B-A1B", 'num_hidden_layers=3,layer_types=["conv","full_attention","conv"]', LFM2_MOE),
     "llama": ("meta-llama--Llama-3.2-1B", "num_hidden_layers=2", LLAMA),
     "mistral": ("mistralai--Mistral-7B-v0.3", "num_hidden_layers=2", MISTRAL),
     "qwen2": ("Qwen--Qwen2.5-0.5B", "num_hidden_layers=2", QWEN2),

@@ -52,6 +52,7 @@ Tensor Activate(Activation kind, const Tensor& x);
 struct ActivationModule {
   ActivationModule(const Module& at, Activation which);
   Tensor Forward(const Tensor& x) const;
+  Tensor operator()(const Tensor& x) const { return Forward(x); }
 
   Module module;
   Activation kind;

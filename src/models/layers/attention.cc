@@ -145,10 +145,10 @@ GroupedQueryAttention::GroupedQueryAttention(const Module& at,
              config.output_bias) {
   if (config.qk_norm_epsilon) {
     const bool whole = config.qk_norm == QkNorm::kWhole;
-    q_norm.emplace(at.Child("q_norm", RegionKind::kNorm),
+    q_norm.emplace(at.Child(config.q_norm_name, RegionKind::kNorm),
                    whole ? config.heads * config.head_dim : config.head_dim,
                    *config.qk_norm_epsilon, config.qk_norm_scale);
-    k_norm.emplace(at.Child("k_norm", RegionKind::kNorm),
+    k_norm.emplace(at.Child(config.k_norm_name, RegionKind::kNorm),
                    whole ? config.kv_heads * config.head_dim : config.head_dim,
                    *config.qk_norm_epsilon, config.qk_norm_scale);
   }

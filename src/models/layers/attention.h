@@ -85,6 +85,9 @@ struct AttentionConfig {
   std::optional<QueryScale> query_scale;  // behind the turn (Ministral 3)
   // Set where the joined heads pass an RMSNorm before the output projection.
   std::optional<double> output_norm_epsilon;
+  // Modules that some families name otherwise.
+  std::string_view q_norm_name = "q_norm";
+  std::string_view k_norm_name = "k_norm";
   std::string_view output_name = "o_proj";
   double output_dropout = 0;  // behind the output projection, as a function
   // Registers what a family has behind the projections, and hooks it in.

@@ -9,6 +9,7 @@
 #ifndef FORETELL_MODELS_LAYERS_DECODER_H_
 #define FORETELL_MODELS_LAYERS_DECODER_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -55,6 +56,7 @@ struct DecoderConfig {
   HeadConfig head;
   std::string base_name = "model";  // the base model's name below a head
   std::string norm_name = "norm";   // the last norm's below the base model
+  std::string rotary_name = "rotary_emb";
   // Behind the embeddings, once the masks are there. As a module, which has a
   // name, its result takes the embeddings' name.
   double embedding_dropout = 0;
@@ -117,7 +119,7 @@ class Decoder : public Model {
         norm_(MakeNorm<Norm>(base_.Child(config.norm_name, RegionKind::kNorm),
                              config.hidden, config.norm_epsilon,
                              config.norm_scale)),
-        rotary_emb_(base_.Child("rotary_emb"), config.rope),
+        rotary_emb_(base_.Child(config.rotary_name), config.rope),
         head_(root, config.head) {
     stacks.push_back({"decoder", config.layers});
     if (!config.embedding_dropout_name.empty()) {
@@ -139,9 +141,12 @@ class Decoder : public Model {
     const bool returns_cache = config_.head.kind != Head::kQuestionAnswering;
     for (const CachedLayer& layer : kept.cache) {
       if (!returns_cache) break;
-      inputs.ReturnCache(layer.keys);
-      inputs.ReturnCache(layer.values);
+      if (!layer.keys.empty()) inputs.ReturnCache(layer.keys);
+      if (!layer.values.empty()) inputs.ReturnCache(layer.values);
       if (!layer.window.empty()) inputs.ReturnCache(layer.window);
+      // Held by the cache, but no tensors that its layers list.
+      inputs.Return(layer.recurrent.conv_bdk);
+      inputs.Return(layer.recurrent.recurrent);
     }
     return finish_ ? finish_(output, kept) : output;
   }
@@ -163,6 +168,10 @@ class Decoder : public Model {
     Builder& builder = base_.builder();
     const int64_t batch = inputs.input_ids.size(0);
     for (const LayerState& state : states) {
+      if (state.kind == LayerState::Kind::kRecurrent) {
+        kept.cache.push_back(TakeRecurrent(builder, state, batch));
+        continue;
+      }
       const auto take = [&](int64_t dim) {
         const Shape shape = {batch, state.heads, inputs.past, dim};
         return builder.State(shape, ContiguousStrides(shape), builder.dtype());
@@ -178,7 +187,10 @@ class Decoder : public Model {
       layer.values = builder.CutBefore(layer.values, 2, state.window - 1);
     }
     // The caller has gone through the cache and still names its last tensor.
-    if (!kept.cache.empty()) inputs.Return(kept.cache.back().values);
+    const auto last = std::find_if(
+        kept.cache.rbegin(), kept.cache.rend(),
+        [](const CachedLayer& one) { return !one.values.empty(); });
+    if (last != kept.cache.rend()) inputs.Return(last->values);
   }
 
   template <class MakeLayer>

@@ -5,6 +5,7 @@
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/views.h"
+#include "graph/strides.h"
 #include "models/layers/functional.h"
 
 namespace foretell {
@@ -23,6 +24,23 @@ CachedLayer UpdateEmptyCache(const Tensor& keys, const Tensor& values) {
   layer.values = EmptyTensor(values);
   layer.keys = Cat2(layer.keys, keys, -2);
   layer.values = Cat2(layer.values, values, -2);
+  return layer;
+}
+
+CachedLayer TakeRecurrent(Builder& builder, const LayerState& state,
+                          int64_t batch) {
+  const auto take = [&](const Shape& shape, DType dtype) {
+    return builder.State(shape, ContiguousStrides(shape), dtype);
+  };
+  CachedLayer layer;
+  if (state.conv_channels > 0) {
+    layer.recurrent.conv_bdk =
+        take({batch, state.conv_channels, state.conv_tokens}, builder.dtype());
+  }
+  if (state.heads > 0) {
+    layer.recurrent.recurrent = take(
+        {batch, state.heads, state.key_dim, state.value_dim}, DType::kFloat32);
+  }
   return layer;
 }
 

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "graph/builder.h"
+#include "models/layers/short_convolution.h"
+#include "spec/layer_state.h"
 
 namespace foretell {
 
@@ -20,7 +22,14 @@ struct CachedLayer {
   // How many tokens a layer with a window keeps, as the cache holds it: []
   // int64; empty where all are kept.
   Tensor window;
+  // In their place, of a layer that keeps one state whatever the length.
+  RecurrentCache recurrent;
 };
+
+// What an earlier prefill has left of a layer of the kind kRecurrent.
+CachedLayer TakeRecurrent(Builder& builder, const LayerState& state,
+                          int64_t batch);
+
 CachedLayer UpdateEmptyCache(const Tensor& keys, const Tensor& values);
 
 // The same where `layer` is there already, filled or not, and keeps the last

@@ -68,7 +68,9 @@ FusedExperts::FusedExperts(const Module& at, const ExpertsConfig& settings)
       down_proj(at.Parameter(
           "down_proj", FactorsOf(config, config.hidden, config.intermediate))),
       down_proj_bias(BiasOf(at, config, "down_proj_bias", config.hidden)) {
-  if (!config.clamped) act_fn.emplace(at.Child("act_fn"), config.activation);
+  if (!config.clamped) {
+    act_fn.emplace(at.Child(config.activation_name), config.activation);
+  }
   for (const auto parameter : {std::optional(gate_up_proj), gate_up_proj_bias,
                                std::optional(down_proj), down_proj_bias}) {
     if (!parameter) continue;

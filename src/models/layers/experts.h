@@ -40,6 +40,8 @@ struct ExpertsConfig {
   bool normalizes = true;     // the chosen weights are made to sum to one
   // The softmax casts as it reads, and weights go back to the scores' dtype.
   bool softmax_casts = false;
+  // The module that holds the activation; empty where a function serves.
+  std::string_view activation_name = "act_fn";
   // GPT-OSS's form: this gate in place of an activation, biases, and tensors
   // stored as [experts, in, out].
   std::optional<ClampedGate> clamped;

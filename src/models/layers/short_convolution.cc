@@ -19,7 +19,7 @@ DepthwiseConv1d::DepthwiseConv1d(const Module& at, int64_t channels,
 }
 
 Tensor CausalConvolution(const Module& at, const DepthwiseConv1d& conv1d,
-                         const ActivationModule& act, const Tensor& x_bds) {
+                         const ConvActivation& act, const Tensor& x_bds) {
   Builder& builder = at.builder();
   const Tensor weight = SqueezeAxis(builder.Read(conv1d.weight), 1);
   const Tensor bias = conv1d.bias ? builder.Read(*conv1d.bias) : Tensor();
@@ -33,7 +33,7 @@ Tensor CausalConvolution(const Module& at, const DepthwiseConv1d& conv1d,
   };
   const auto cut = [&] { return SliceRange(convolve(), 2, 0, x_bds.size(2)); };
   Tensor out = cut();
-  out = act.Forward(out);
+  if (act) out = act(out);
   return To(out, x_bds.dtype());
 }
 
@@ -53,7 +53,7 @@ void FillRecurrentCache(const Tensor& state, RecurrentCache& cache) {
 }
 
 Tensor UpdateConvolution(const Module& at, const DepthwiseConv1d& conv1d,
-                         const ActivationModule& act, const Tensor& x_bds,
+                         const ConvActivation& act, const Tensor& x_bds,
                          const RecurrentCache& cache) {
   Builder& builder = at.builder();
   const Tensor weight = SqueezeAxis(builder.Read(conv1d.weight), 1);
@@ -66,7 +66,7 @@ Tensor UpdateConvolution(const Module& at, const DepthwiseConv1d& conv1d,
                             .dilation = {1},
                             .groups = x_bds.size(1)});
   out = LatestTokens(out, x_bds.size(2));
-  out = act.Forward(out);
+  if (act) out = act(out);
   return To(out, x_bds.dtype());
 }
 

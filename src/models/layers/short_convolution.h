@@ -8,6 +8,7 @@
 #define FORETELL_MODELS_LAYERS_SHORT_CONVOLUTION_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "models/layers/activation.h"
@@ -32,9 +33,12 @@ struct RecurrentCache {
   bool IsFilled() const { return !conv_bdk.empty(); }
 };
 
+// What follows the convolution: an ActivationModule, a function, or nothing.
+using ConvActivation = std::function<Tensor(const Tensor&)>;
+
 // Each token sees itself and the kernel - 1 tokens before it: x [b, d, s].
 Tensor CausalConvolution(const Module& at, const DepthwiseConv1d& conv1d,
-                         const ActivationModule& act, const Tensor& x_bds);
+                         const ConvActivation& act, const Tensor& x_bds);
 
 // Keeps the last `kernel` tokens of x [b, d, s] of a first call, and gives what
 // the convolution sees: a shorter sequence is filled up in front.
@@ -45,7 +49,7 @@ void FillRecurrentCache(const Tensor& state, RecurrentCache& cache);
 // One more token x [b, d, 1] behind those that the cache keeps, which it joins:
 // causal_conv1d_update.
 Tensor UpdateConvolution(const Module& at, const DepthwiseConv1d& conv1d,
-                         const ActivationModule& act, const Tensor& x_bds,
+                         const ConvActivation& act, const Tensor& x_bds,
                          const RecurrentCache& cache);
 
 // x[:, :, -count:], a slice also where it takes all.
