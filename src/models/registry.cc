@@ -27,26 +27,31 @@ extern const Family kGlm4Family;
 extern const Family kGlmFamily;
 extern const Family kGpt2Family;
 extern const Family kGptBigcodeFamily;
-extern const Family kGptjFamily;
 extern const Family kGptNeoFamily;
 extern const Family kGptNeoxFamily;
 extern const Family kGptOssFamily;
+extern const Family kGptjFamily;
 extern const Family kHunyuanV1DenseFamily;
 extern const Family kLfm2Family;
 extern const Family kLfm2MoeFamily;
 extern const Family kLlamaFamily;
+extern const Family kM2m100Family;
 extern const Family kMamba2Family;
 extern const Family kMambaFamily;
+extern const Family kMarianFamily;
+extern const Family kMbartFamily;
 extern const Family kMegatronBertFamily;
 extern const Family kMinistral3Family;
 extern const Family kMinistralFamily;
 extern const Family kMistralFamily;
 extern const Family kMixtralFamily;
 extern const Family kMpnetFamily;
+extern const Family kMt5Family;
 extern const Family kNemotronFamily;
 extern const Family kOlmo2Family;
 extern const Family kOlmoFamily;
 extern const Family kOptFamily;
+extern const Family kPegasusFamily;
 extern const Family kPersimmonFamily;
 extern const Family kPhi3Family;
 extern const Family kPhiFamily;
@@ -59,6 +64,7 @@ extern const Family kSmolLm3Family;
 extern const Family kStablelmFamily;
 extern const Family kStarcoder2Family;
 extern const Family kT5Family;
+extern const Family kUmt5Family;
 extern const Family kXlmRobertaFamily;
 
 namespace {
@@ -72,18 +78,18 @@ constexpr std::array kFamilies = {
     &kBertFamily,            //
     &kBitNetFamily,          //
     &kCodegenFamily,         //
-    &kCohereFamily,          //
     &kCohere2Family,         //
+    &kCohereFamily,          //
     &kDebertaV2Family,       //
     &kDistilBertFamily,      //
     &kElectraFamily,         //
     &kErnie45Family,         //
     &kExaone4Family,         //
     &kFalconMambaFamily,     //
-    &kGemmaFamily,           //
     &kGemma2Family,          //
-    &kGlmFamily,             //
+    &kGemmaFamily,           //
     &kGlm4Family,            //
+    &kGlmFamily,             //
     &kGpt2Family,            //
     &kGptBigcodeFamily,      //
     &kGptNeoFamily,          //
@@ -94,21 +100,26 @@ constexpr std::array kFamilies = {
     &kLfm2Family,            //
     &kLfm2MoeFamily,         //
     &kLlamaFamily,           //
-    &kMambaFamily,           //
+    &kM2m100Family,          //
     &kMamba2Family,          //
+    &kMambaFamily,           //
+    &kMarianFamily,          //
+    &kMbartFamily,           //
     &kMegatronBertFamily,    //
-    &kMinistralFamily,       //
     &kMinistral3Family,      //
+    &kMinistralFamily,       //
     &kMistralFamily,         //
     &kMixtralFamily,         //
     &kMpnetFamily,           //
+    &kMt5Family,             //
     &kNemotronFamily,        //
-    &kOlmoFamily,            //
     &kOlmo2Family,           //
+    &kOlmoFamily,            //
     &kOptFamily,             //
+    &kPegasusFamily,         //
     &kPersimmonFamily,       //
-    &kPhiFamily,             //
     &kPhi3Family,            //
+    &kPhiFamily,             //
     &kQwen2Family,           //
     &kQwen3Family,           //
     &kQwen3MoeFamily,        //
@@ -118,6 +129,7 @@ constexpr std::array kFamilies = {
     &kStablelmFamily,        //
     &kStarcoder2Family,      //
     &kT5Family,              //
+    &kUmt5Family,            //
     &kXlmRobertaFamily,      //
 };
 

@@ -1,7 +1,10 @@
-// T5: the encoder-decoder of Google's T5, T5 1.1, Flan-T5 and ByT5, and the
-// text encoder of many image models.
+// T5, mT5 and UMT5: the encoder-decoders of Google's T5, T5 1.1, Flan-T5, ByT5
+// and mT5, and the text encoders of many image models.
 //
-// Source: transformers 5.23, models/t5/modeling_t5.py and configuration_t5.py.
+// mT5 differs in its defaults and scales nothing; each layer of UMT5 has its
+// own bias by distance.
+// Source: transformers 5.23, models/{t5,mt5,umt5}/modeling_*.py and
+// configuration_*.py.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -26,20 +29,42 @@ struct T5Class {
   bool has_decoder;
 };
 
+// By UMT5's names; the others lack the first letters.
 constexpr std::array<T5Class, 6> kTable = {{
-    {"T5ForConditionalGeneration", T5Head::kLm, true},
-    {"T5Model", T5Head::kNone, true},
-    {"T5EncoderModel", T5Head::kNone, false},
-    {"T5ForSequenceClassification", T5Head::kSequence, true},
-    {"T5ForTokenClassification", T5Head::kToken, false},
-    {"T5ForQuestionAnswering", T5Head::kAnswer, true},
+    {"UMT5ForConditionalGeneration", T5Head::kLm, true},
+    {"UMT5Model", T5Head::kNone, true},
+    {"UMT5EncoderModel", T5Head::kNone, false},
+    {"UMT5ForSequenceClassification", T5Head::kSequence, true},
+    {"UMT5ForTokenClassification", T5Head::kToken, false},
+    {"UMT5ForQuestionAnswering", T5Head::kAnswer, true},
 }};
 
-constexpr auto kClasses = [] {
+constexpr auto ClassesWithout(size_t letters) {
   std::array<std::string_view, kTable.size()> names;
-  for (size_t i = 0; i < names.size(); ++i) names[i] = kTable[i].name;
+  for (size_t i = 0; i < names.size(); ++i) {
+    names[i] = kTable[i].name.substr(letters);
+  }
   return names;
-}();
+}
+constexpr auto kUmt5Classes = ClassesWithout(0);
+constexpr auto kMt5Classes = ClassesWithout(1);
+constexpr auto kClasses = ClassesWithout(2);
+
+constexpr T5Dialect kMt5 = {.vocabulary = 250112,
+                            .inner = 1024,
+                            .layers = 8,
+                            .heads = 6,
+                            .feed_forward = "gated-gelu",
+                            .start = 0,
+                            .scale = T5Dialect::Scale::kNever};
+constexpr T5Dialect kUmt5 = {.vocabulary = 250112,
+                             .inner = 1024,
+                             .layers = 8,
+                             .heads = 6,
+                             .feed_forward = "gated-gelu",
+                             .start = 0,
+                             .scale = T5Dialect::Scale::kWhileTied,
+                             .bias_everywhere = true};
 
 class T5 : public Model {
  public:
@@ -182,15 +207,21 @@ class T5 : public Model {
   std::optional<Linear> out_;
 };
 
-std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
-                             std::string_view class_name) {
-  const auto found = std::ranges::find(kTable, class_name, &T5Class::name);
+std::unique_ptr<Model> BuildAs(const ConfigView& config, const Module& root,
+                               std::string_view class_name,
+                               const T5Dialect& dialect) {
+  const auto* const found =
+      std::ranges::find_if(kTable, [class_name](const T5Class& one) {
+        return one.name.ends_with(class_name);
+      });
   FORETELL_CHECK(found != kTable.end(), "a class of another family");
   const bool classifies =
       found->head == T5Head::kSequence || found->head == T5Head::kToken;
   const T5Config settings =
-      ReadT5(config, {.labels = classifies || found->head == T5Head::kAnswer,
-                      .classifier_dropout = classifies});
+      ReadT5(config,
+             {.labels = classifies || found->head == T5Head::kAnswer,
+              .classifier_dropout = classifies},
+             dialect);
   auto model = std::make_unique<T5>(root, settings, *found);
   const T5LayerConfig& layer = settings.layer;
   LayerState kept = {LayerState::Kind::kFull, layer.heads, layer.head_dim,
@@ -211,7 +242,22 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   return model;
 }
 
+std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
+                             std::string_view class_name) {
+  return BuildAs(config, root, class_name, {});
+}
+std::unique_ptr<Model> BuildMt5(const ConfigView& config, const Module& root,
+                                std::string_view class_name) {
+  return BuildAs(config, root, class_name, kMt5);
+}
+std::unique_ptr<Model> BuildUmt5(const ConfigView& config, const Module& root,
+                                 std::string_view class_name) {
+  return BuildAs(config, root, class_name, kUmt5);
+}
+
 constexpr std::array<std::string_view, 1> kModelTypes = {"t5"};
+constexpr std::array<std::string_view, 1> kMt5ModelTypes = {"mt5"};
+constexpr std::array<std::string_view, 1> kUmt5ModelTypes = {"umt5"};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 1>
     kOldNames = {{{"T5WithLMHeadModel", "T5ForConditionalGeneration"}}};
 
@@ -228,6 +274,26 @@ extern const Family kT5Family = {
     .old_names = kOldNames,
     .oldest_library = "4.57",
     .build = Build,
+};
+
+extern const Family kMt5Family = {
+    .name = "mt5",
+    .title = "mT5",
+    .doc = "T5 1.1 over a vocabulary of many languages.",
+    .model_types = kMt5ModelTypes,
+    .classes = kMt5Classes,
+    .old_names = {},
+    .build = BuildMt5,
+};
+
+extern const Family kUmt5Family = {
+    .name = "umt5",
+    .title = "UMT5",
+    .doc = "mT5 whose layers each have relative positions of their own.",
+    .model_types = kUmt5ModelTypes,
+    .classes = kUmt5Classes,
+    .old_names = {},
+    .build = BuildUmt5,
 };
 
 }  // namespace foretell

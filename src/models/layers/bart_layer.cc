@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "graph/ops/activations.h"
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/reduction.h"
@@ -85,12 +86,13 @@ BartFeedForward::BartFeedForward(const Module& layer,
 
 Tensor BartFeedForward::Forward(Tensor hidden) const {
   const Tensor residual = hidden;
+  if (config.norm_first) hidden = final_layer_norm.Forward(hidden);
   hidden = activation_fn.Forward(fc1.Forward(hidden));
   hidden = ApplyDropout(hidden, config.activation_dropout);
   hidden = fc2.Forward(hidden);
   hidden = ApplyDropout(hidden, config.dropout);
   hidden = Add(residual, hidden);
-  return final_layer_norm.Forward(hidden);
+  return config.norm_first ? hidden : final_layer_norm.Forward(hidden);
 }
 
 BartEncoderLayer::BartEncoderLayer(const Module& at,
@@ -107,14 +109,20 @@ Tensor BartEncoderLayer::Forward(Tensor hidden,
                                  std::string_view attention) const {
   const CheckpointScope checkpoint(module.builder(), {hidden});
   const Scope scope = module.Enter();
+  const bool first = config.norm_first;
   Tensor residual = hidden;
+  if (first) hidden = self_attn_layer_norm.Forward(hidden);
   hidden = self_attn.Forward(hidden, hidden, Tensor(), attention);
   hidden = ApplyDropout(hidden, config.dropout);
   hidden = Add(residual, hidden);
-  hidden = self_attn_layer_norm.Forward(hidden);
+  if (!first) hidden = self_attn_layer_norm.Forward(hidden);
   residual = hidden;
   hidden = feed_forward.Forward(std::move(hidden));
-  LookForInfinities(hidden);
+  if (!config.clamps_half) {
+    LookForInfinities(hidden);
+  } else if (hidden.dtype() == DType::kFloat16) {
+    hidden = Clamp(hidden, -64504, 64504);
+  }
   return hidden;
 }
 
@@ -135,17 +143,20 @@ Tensor BartDecoderLayer::Forward(Tensor hidden, const Tensor& mask,
                                  std::string_view attention) const {
   const CheckpointScope checkpoint(module.builder(), {hidden, mask, encoded});
   const Scope scope = module.Enter();
+  const bool first = config.norm_first;
   Tensor residual = hidden;
+  if (first) hidden = self_attn_layer_norm.Forward(hidden);
   hidden = self_attn.Forward(hidden, hidden, mask, attention);
   hidden = ApplyDropout(hidden, config.dropout);
   hidden = Add(residual, hidden);
-  hidden = self_attn_layer_norm.Forward(hidden);
+  if (!first) hidden = self_attn_layer_norm.Forward(hidden);
   if (!encoded.empty()) {
     residual = hidden;
+    if (first) hidden = encoder_attn_layer_norm.Forward(hidden);
     hidden = encoder_attn.Forward(hidden, encoded, Tensor(), attention);
     hidden = ApplyDropout(hidden, config.dropout);
     hidden = Add(residual, hidden);
-    hidden = encoder_attn_layer_norm.Forward(hidden);
+    if (!first) hidden = encoder_attn_layer_norm.Forward(hidden);
   }
   residual = hidden;
   return feed_forward.Forward(std::move(hidden));

@@ -1,8 +1,9 @@
 // BART's layers: attention with biases, self and cross, and a feed-forward,
-// each added to its input and normalised afterwards.
+// each added to its input and normalised afterwards, or, in mBART, before.
 //
-// Source: transformers 5.23, models/bart/modeling_bart.py (BartAttention,
-// BartEncoderLayer, BartDecoderLayer).
+// Source: transformers 5.23, models/{bart,mbart,marian,pegasus,
+// m2m_100}/modeling_*.py (BartAttention, BartEncoderLayer, BartDecoderLayer and
+// their namesakes).
 #ifndef FORETELL_MODELS_LAYERS_BART_LAYER_H_
 #define FORETELL_MODELS_LAYERS_BART_LAYER_H_
 
@@ -26,6 +27,8 @@ struct BartLayerConfig {
   double dropout = 0;
   double attention_dropout = 0;
   double activation_dropout = 0;
+  bool norm_first = false;   // before each attention and feed-forward
+  bool clamps_half = false;  // an encoder's float16, instead of a look at it
 };
 
 struct BartAttention {

@@ -1,8 +1,11 @@
 #include "models/layers/bart_stack.h"
 
+#include <utility>
+
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/indexing.h"
+#include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
 #include "models/layers/causal_mask.h"
 #include "models/layers/dropout.h"
@@ -13,14 +16,11 @@ namespace {
 // The table of positions begins with rows that no position reads.
 constexpr int64_t kOffset = 2;
 
-Embedding Positions(const Module& at, const BartStackConfig& config) {
-  return {at.Child("embed_positions", RegionKind::kEmbedding),
-          config.positions + kOffset, config.layer.width};
-}
-
-LayerNorm EmbeddingNorm(const Module& at, const BartStackConfig& config) {
-  return {at.Child("layernorm_embedding", RegionKind::kNorm),
-          config.layer.width, 1e-5};
+std::optional<LayerNorm> Norm(bool is_there, const Module& at,
+                              std::string_view name,
+                              const BartStackConfig& config) {
+  if (!is_there) return std::nullopt;
+  return LayerNorm(at.Child(name, RegionKind::kNorm), config.layer.width, 1e-5);
 }
 
 template <class Layer>
@@ -34,7 +34,7 @@ std::vector<Layer> MakeLayers(const Module& at, const BartStackConfig& config) {
 }
 
 void CheckLayerDrop(const Module& module, const BartStackConfig& config) {
-  if (config.layer_drop > 0) {
+  if (config.layer_drop > 0 && module.builder().execution().training) {
     module.builder().Fail("which layers a step runs is drawn at random");
   }
 }
@@ -44,57 +44,127 @@ void CheckLayerDrop(const Module& module, const BartStackConfig& config) {
 BartEmbedding::BartEmbedding(const Module& at, const BartStackConfig& config)
     : module(at),
       scale(config.embedding_scale),
+      scales_outside(config.form.scales_outside),
       weight(at.Parameter("weight", {config.vocabulary, config.layer.width})) {
   at.MarkInputEmbeddings();
 }
 
 Tensor BartEmbedding::Forward(const Tensor& ids) const {
+  const auto read = [&] {
+    const Scope scope = module.Enter();
+    Tensor rows = EmbeddingOp(module.builder().Read(weight), ids);
+    if (!scales_outside) rows = MulScalar(rows, scale);
+    RequireInputGradient(module, rows);
+    return rows;
+  };
+  Tensor rows = read();
+  return scales_outside ? MulScalar(std::move(rows), scale) : rows;
+}
+
+BartPositions::BartPositions(const Module& at, const BartStackConfig& config)
+    : module(at), places(config.form.places), padding(config.padding) {
+  const int64_t rows =
+      config.positions + (places == BartPlaces::kFrozen ? 0 : kOffset);
+  const Shape sizes = {rows, config.layer.width};
+  if (places == BartPlaces::kCounted) {
+    at.Buffer("weights", sizes, at.builder().dtype(), false);
+    weights = at.builder().graph().buffers.back().value;
+    return;
+  }
+  weight = at.Parameter("weight", sizes);
+  if (places != BartPlaces::kFrozen) return;
+  Graph& graph = at.builder().graph();
+  const ValueId value = graph.parameters[weight->index].value;
+  graph.values[value.index].requires_grad = false;
+}
+
+Tensor BartPositions::Count(const Tensor& ids) const {
+  Builder& builder = module.builder();
+  if (!padding) {
+    builder.Fail("positions cannot be counted without pad_token_id");
+    return ids;
+  }
+  const Tensor table = builder.Read(*weights);
+  if (*padding + 1 + ids.size(1) > table.size(0)) {
+    builder.Fail("the sequence is longer than the table of positions");
+    return ids;
+  }
+  const auto own = static_cast<double>(*padding);
+  const auto number = [&] {
+    const Tensor mask = To(NeScalar(ids, own), DType::kInt32);
+    const Tensor counted =
+        Mul(AddScalar(To(Cumsum(mask, 1), DType::kInt32), 0), mask);
+    return AddScalar(To(counted, DType::kInt64), own);
+  };
+  const Tensor numbers = number();
+  const Tensor rows = IndexSelect(table, View(numbers, {-1}));
+  return Detach(View(rows, {ids.size(0), ids.size(1), table.size(1)}));
+}
+
+Tensor BartPositions::ForEncoder(const Tensor& ids) const {
   const Scope scope = module.Enter();
-  Tensor rows =
-      MulScalar(EmbeddingOp(module.builder().Read(weight), ids), scale);
-  RequireInputGradient(module, rows);
-  return rows;
+  if (places == BartPlaces::kCounted) return Count(ids);
+  Builder& builder = module.builder();
+  Tensor numbers = ArangeFrom(builder, 0, ids.size(1));
+  if (places == BartPlaces::kFrozen) {
+    return EmbeddingOp(builder.Read(*weight), numbers);
+  }
+  numbers = Expand(numbers, {ids.size(0), -1});
+  return EmbeddingOp(builder.Read(*weight),
+                     AddScalar(numbers, static_cast<double>(kOffset)));
+}
+
+Tensor BartPositions::ForDecoder(const Tensor& ids,
+                                 const Tensor& numbers) const {
+  const Scope scope = module.Enter();
+  if (places == BartPlaces::kCounted) return Count(ids);
+  Builder& builder = module.builder();
+  if (places == BartPlaces::kFrozen) {
+    return EmbeddingOp(builder.Read(*weight), numbers);
+  }
+  const Tensor row = Unsqueeze(numbers, 0);
+  return EmbeddingOp(builder.Read(*weight),
+                     AddScalar(row, static_cast<double>(kOffset)));
 }
 
 BartEncoder::BartEncoder(const Module& at, const BartStackConfig& settings)
     : module(at),
       config(settings),
       embed_tokens(at.Child("embed_tokens", RegionKind::kEmbedding), config),
-      embed_positions(Positions(at, config)),
+      embed_positions(at.Child("embed_positions", RegionKind::kEmbedding),
+                      config),
       layers(MakeLayers<BartEncoderLayer>(at, config)),
-      layernorm_embedding(EmbeddingNorm(at, config)) {}
+      layernorm_embedding(
+          Norm(config.form.embedding_norm, at, "layernorm_embedding", config)),
+      layer_norm(Norm(config.form.last_norm, at, "layer_norm", config)) {}
 
 Tensor BartEncoder::Forward(const Tensor& ids,
                             std::string_view attention) const {
   const Scope scope = module.Enter();
   CheckLayerDrop(module, config);
-  Builder& builder = module.builder();
   const Tensor embedded = embed_tokens.Forward(ids);
-  const Tensor shape_of = Select(embedded, 2, -1);
-  const auto place = [&] {
-    const Scope inner = embed_positions.module.Enter();
-    const Tensor positions = Expand(ArangeFrom(builder, 0, shape_of.size(1)),
-                                    {shape_of.size(0), -1});
-    return EmbeddingOp(builder.Read(embed_positions.weight),
-                       AddScalar(positions, static_cast<double>(kOffset)));
-  };
-  const Tensor placed = place();
+  // Positions of a learned table take their number from a part of the words.
+  if (config.form.places == BartPlaces::kLearned) Select(embedded, 2, -1);
+  const Tensor placed = embed_positions.ForEncoder(ids);
   Tensor hidden = Add(embedded, placed);
-  hidden = layernorm_embedding.Forward(hidden);
+  if (layernorm_embedding) hidden = layernorm_embedding->Forward(hidden);
   hidden = ApplyDropout(hidden, config.layer.dropout);
   for (const BartEncoderLayer& layer : layers) {
     hidden = layer.Forward(hidden, attention);
   }
-  return hidden;
+  return layer_norm ? layer_norm->Forward(hidden) : hidden;
 }
 
 BartDecoder::BartDecoder(const Module& at, const BartStackConfig& settings)
     : module(at),
       config(settings),
       embed_tokens(at.Child("embed_tokens", RegionKind::kEmbedding), config),
-      embed_positions(Positions(at, config)),
+      embed_positions(at.Child("embed_positions", RegionKind::kEmbedding),
+                      config),
       layers(MakeLayers<BartDecoderLayer>(at, config)),
-      layernorm_embedding(EmbeddingNorm(at, config)) {}
+      layernorm_embedding(
+          Norm(config.form.embedding_norm, at, "layernorm_embedding", config)),
+      layer_norm(Norm(config.form.last_norm, at, "layer_norm", config)) {}
 
 Tensor BartDecoder::Forward(const Tensor& ids, const Tensor& encoded,
                             std::string_view attention) const {
@@ -104,23 +174,22 @@ Tensor BartDecoder::Forward(const Tensor& ids, const Tensor& encoded,
   const Tensor embedded = embed_tokens.Forward(ids);
   const int64_t batch = embedded.size(0);
   const int64_t length = embedded.size(1);
-  const Tensor positions = AddScalar(Arange(builder, length), 0);
-  Tensor mask = Ones(builder, {batch, length}, DType::kFloat32);
-  mask = CausalMaskOver(mask, embedded, attention);
-  const auto place = [&] {
-    const Scope inner = embed_positions.module.Enter();
-    const Tensor row = Unsqueeze(positions, 0);
-    return EmbeddingOp(builder.Read(embed_positions.weight),
-                       AddScalar(row, static_cast<double>(kOffset)));
-  };
-  const Tensor placed = place();
+  Tensor numbers;
+  if (config.form.places != BartPlaces::kCounted) {
+    numbers = AddScalar(Arange(builder, length), 0);
+  }
+  Tensor ones = Ones(builder, {batch, length}, DType::kFloat32);
+  const Tensor mask = CausalMaskOver(ones, embedded, attention);
+  if (!config.form.keeps_ones) ones = Tensor();
+  const Tensor placed = embed_positions.ForDecoder(ids, numbers);
+  if (config.form.reuses_places) numbers = Tensor();
   Tensor hidden = Add(embedded, placed);
-  hidden = layernorm_embedding.Forward(hidden);
+  if (layernorm_embedding) hidden = layernorm_embedding->Forward(hidden);
   hidden = ApplyDropout(hidden, config.layer.dropout);
   for (const BartDecoderLayer& layer : layers) {
     hidden = layer.Forward(hidden, mask, encoded, attention);
   }
-  return hidden;
+  return layer_norm ? layer_norm->Forward(hidden) : hidden;
 }
 
 }  // namespace foretell

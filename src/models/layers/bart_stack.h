@@ -1,13 +1,15 @@
 // BART's encoder and decoder: embeddings that a factor scales, learned
 // positions behind two rows that nothing reads, and a norm over their sum.
 //
-// Source: transformers 5.23, models/bart/modeling_bart.py
-// (BartScaledWordEmbedding, BartLearnedPositionalEmbedding, BartEncoder,
-// BartDecoder).
+// Source: transformers 5.23, models/{bart,mbart,marian,pegasus,m2m_100}/
+// modeling_*.py (BartScaledWordEmbedding, BartLearnedPositionalEmbedding,
+// MarianSinusoidalPositionalEmbedding, M2M100SinusoidalPositionalEmbedding,
+// BartEncoder, BartDecoder and their namesakes).
 #ifndef FORETELL_MODELS_LAYERS_BART_STACK_H_
 #define FORETELL_MODELS_LAYERS_BART_STACK_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -15,8 +17,29 @@
 
 namespace foretell {
 
+// Where positions come from.
+enum class BartPlaces {
+  kLearned,  // a table behind two rows that nothing reads
+  kFrozen,   // a table of sines, a parameter that takes no gradient
+  kCounted,  // a buffer of sines, at numbers counted from the tokens
+};
+
+// How the families of BART's make differ; BART's own are the defaults.
+struct BartForm {
+  BartPlaces places = BartPlaces::kLearned;
+  bool scales_outside = false;  // of the table's module
+  bool embedding_norm = true;   // over the sum of words and positions
+  bool last_norm = false;       // behind the last layer
+  // Names of the decoder's forward: its mask of ones stays beside the causal
+  // one; what the positions give takes the name of their numbers.
+  bool keeps_ones = false;
+  bool reuses_places = false;
+};
+
 struct BartStackConfig {
   BartLayerConfig layer;
+  BartForm form;
+  std::optional<int64_t> padding;
   int64_t vocabulary = 0;
   int64_t positions = 0;
   int64_t layers = 0;
@@ -31,7 +54,25 @@ struct BartEmbedding {
 
   Module module;
   double scale;
+  bool scales_outside;
   ParameterId weight;
+};
+
+struct BartPositions {
+  BartPositions(const Module& at, const BartStackConfig& config);
+  // Of an encoder's tokens ids [b, s].
+  Tensor ForEncoder(const Tensor& ids) const;
+  // Of a decoder's, whose numbers [s] were made before unless they are counted.
+  Tensor ForDecoder(const Tensor& ids, const Tensor& numbers) const;
+
+  Module module;
+  BartPlaces places;
+  std::optional<int64_t> padding;
+  std::optional<ParameterId> weight;
+  std::optional<ValueId> weights;
+
+ private:
+  Tensor Count(const Tensor& ids) const;
 };
 
 struct BartEncoder {
@@ -42,9 +83,10 @@ struct BartEncoder {
   Module module;
   BartStackConfig config;
   BartEmbedding embed_tokens;
-  Embedding embed_positions;
+  BartPositions embed_positions;
   std::vector<BartEncoderLayer> layers;
-  LayerNorm layernorm_embedding;
+  std::optional<LayerNorm> layernorm_embedding;
+  std::optional<LayerNorm> layer_norm;
 };
 
 struct BartDecoder {
@@ -56,9 +98,10 @@ struct BartDecoder {
   Module module;
   BartStackConfig config;
   BartEmbedding embed_tokens;
-  Embedding embed_positions;
+  BartPositions embed_positions;
   std::vector<BartDecoderLayer> layers;
-  LayerNorm layernorm_embedding;
+  std::optional<LayerNorm> layernorm_embedding;
+  std::optional<LayerNorm> layer_norm;
 };
 
 }  // namespace foretell

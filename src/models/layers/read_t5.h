@@ -1,18 +1,34 @@
-// T5's configuration: its keys, their other names, and what the class works out
-// as it loads.
+// T5's configuration: its keys, their other names, what the class works out as
+// it loads, and how mT5's and UMT5's differ.
 //
-// Source: transformers 5.23, models/t5/configuration_t5.py.
+// Source: transformers 5.23, models/{t5,mt5,umt5}/configuration_*.py.
 #ifndef FORETELL_MODELS_LAYERS_READ_T5_H_
 #define FORETELL_MODELS_LAYERS_READ_T5_H_
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "models/layers/classification.h"
 #include "models/layers/t5_attention.h"
 #include "spec/config_view.h"
 
 namespace foretell {
+
+// What the configuration classes with T5's keys set differently.
+struct T5Dialect {
+  // When the decoder's output is scaled before the head.
+  enum class Scale { kWithTie, kNever, kWhileTied };
+  int64_t vocabulary = 32128;
+  int64_t inner = 2048;
+  int64_t layers = 6;
+  int64_t heads = 8;
+  std::string_view feed_forward = "relu";
+  std::optional<int64_t> start = std::nullopt;
+  Scale scale = Scale::kWithTie;
+  // Every layer has a bias by distance of its own.
+  bool bias_everywhere = false;
+};
 
 // What the class's head reads beside the base model's keys.
 struct T5Needs {
@@ -34,7 +50,8 @@ struct T5Config {
   std::optional<int64_t> start;
 };
 
-T5Config ReadT5(const ConfigView& config, const T5Needs& needs);
+T5Config ReadT5(const ConfigView& config, const T5Needs& needs,
+                const T5Dialect& dialect = {});
 
 }  // namespace foretell
 

@@ -5,6 +5,8 @@
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/in_place.h"
+#include "graph/ops/indexing.h"
+#include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
 
 namespace foretell {
@@ -24,6 +26,27 @@ Tensor ShiftRight(const Tensor& ids, std::optional<int64_t> start,
   }
   FillWith(Select(shifted, 1, 0), static_cast<double>(*start));
   FillWhere(shifted, EqScalar(shifted, -100), static_cast<double>(*padding));
+  return shifted;
+}
+
+Tensor ShiftAround(const Tensor& ids, std::optional<int64_t> padding) {
+  if (!padding) {
+    ids.builder().Fail("pad_token_id has to be set");
+    return ids;
+  }
+  constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
+  const auto own = static_cast<double>(*padding);
+  const Tensor shifted = CloneContiguous(ids);
+  FillWhere(shifted, EqScalar(shifted, -100), own);
+  const auto count = [&] { return SumOver(NeScalar(shifted, own), 1, false); };
+  const auto find = [&] { return Unsqueeze(SubScalar(count(), 1), -1); };
+  const Tensor last = find();
+  const Tensor start = Squeeze(Gather(shifted, 1, last));
+  {
+    const Tensor kept = CloneContiguous(Slice(shifted, 1, 0, -1));
+    CopyInto(Slice(shifted, 1, 1, kToTheEnd), kept);
+  }
+  CopyInto(Select(shifted, 1, 0), start);
   return shifted;
 }
 

@@ -18,6 +18,9 @@ namespace foretell {
 Tensor ShiftRight(const Tensor& ids, std::optional<int64_t> start,
                   std::optional<int64_t> padding);
 
+// mBART's: the last token that is not padding comes first.
+Tensor ShiftAround(const Tensor& ids, std::optional<int64_t> padding);
+
 }  // namespace foretell
 
 #endif  // FORETELL_MODELS_LAYERS_SHIFT_RIGHT_H_

@@ -14,12 +14,13 @@
 namespace foretell {
 
 Tensor WideBuckets(const Tensor& distance, int64_t exact, int64_t buckets,
-                   int64_t max_distance) {
+                   int64_t max_distance, Tensor* ratio) {
   const auto from = static_cast<double>(exact);
   Tensor wide = DivScalar(To(distance, DType::kFloat32), from);
   wide = Log(wide);
   wide = DivScalar(wide, std::log(static_cast<double>(max_distance) / from));
   wide = MulScalar(wide, static_cast<double>(buckets - exact));
+  if (ratio != nullptr) *ratio = wide;
   wide = To(wide, DType::kInt64);
   wide = AddScalar(wide, from);
   return Minimum(
@@ -30,8 +31,9 @@ namespace {
 
 // _relative_position_bucket: [s, t] whole numbers. Both directions share the
 // buckets in an encoder; a decoder sees only what lies behind.
-Tensor Buckets(const Tensor& relative, bool both_ways, int64_t buckets,
-               int64_t max_distance) {
+Tensor Buckets(const Tensor& relative, bool both_ways,
+               const T5LayerConfig& config) {
+  int64_t buckets = config.buckets;
   Tensor bucket;
   Tensor distance;
   if (both_ways) {
@@ -47,7 +49,10 @@ Tensor Buckets(const Tensor& relative, bool both_ways, int64_t buckets,
   }
   const int64_t exact = buckets / 2;
   const Tensor is_small = LtScalar(distance, static_cast<double>(exact));
-  const Tensor wide = WideBuckets(distance, exact, buckets, max_distance);
+  // UMT5 has a name for the logarithm, which lives as long as the others.
+  Tensor ratio;
+  const Tensor wide = WideBuckets(distance, exact, buckets, config.max_distance,
+                                  config.bias_everywhere ? &ratio : nullptr);
   const Tensor chosen = Where(is_small, distance, wide);
   return both_ways ? AddInto(bucket, chosen) : AddScalar(chosen, 0);
 }
@@ -101,8 +106,7 @@ Tensor T5Attention::ComputeBias(int64_t length, int64_t key_length) const {
   }();
   const Tensor memory = Unsqueeze(Arange(builder, key_length), 0);
   const Tensor relative = Sub(memory, context);
-  const Tensor buckets =
-      Buckets(relative, !is_decoder, config.buckets, config.max_distance);
+  const Tensor buckets = Buckets(relative, !is_decoder, config);
   const Tensor values = relative_attention_bias->Forward(buckets);
   return Unsqueeze(Permute(values, {2, 0, 1}), 0);
 }
@@ -126,7 +130,8 @@ std::pair<Tensor, Tensor> T5Attention::Forward(
           Zeros(builder, {1, config.heads, length, key_length}, query.dtype());
       // A leaf of its own, whose gradient nobody reads.
       const Execution& execution = builder.execution();
-      if (execution.checkpoint && execution.training) {
+      if (!config.bias_everywhere && execution.checkpoint &&
+          execution.training) {
         builder.RequireGradient(bias);
       }
     }
@@ -144,7 +149,8 @@ std::pair<Tensor, Tensor> T5Attention::Forward(
   plain.returning_levels = 2;
   Tensor out = Contiguous(AttendPlainly(query, key, value, plain));
   out = Reshape(out, {out.size(0), out.size(1), -1});
-  return {o.Forward(out), bias};
+  out = o.Forward(out);
+  return {out, config.bias_everywhere ? Tensor() : bias};
 }
 
 }  // namespace foretell

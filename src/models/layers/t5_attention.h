@@ -25,15 +25,16 @@ struct T5LayerConfig {
   int64_t max_distance = 0;
   Activation activation = Activation::kRelu;
   bool gated = false;
+  bool bias_everywhere = false;  // not in the first layer alone (UMT5)
   double dropout = 0;
   double norm_epsilon = 0;
 };
 
 // The buckets of whole distances: those from `exact` on fall into buckets that
 // widen with the logarithm, up to `buckets`. Numbers move no shape, but are
-// written as executed.
+// written as executed. `ratio`, where it is given, takes the logarithm's name.
 Tensor WideBuckets(const Tensor& distance, int64_t exact, int64_t buckets,
-                   int64_t max_distance);
+                   int64_t max_distance, Tensor* ratio = nullptr);
 
 // A scale by the root of the mean square; the mean is taken in float32.
 struct T5Norm {
@@ -57,7 +58,7 @@ struct T5Attention {
   T5Attention(const Module& at, const T5LayerConfig& config,
               bool has_position_bias, bool in_decoder, bool causal);
   // hidden [b, s, width], states [b, t, width] -> [b, s, width] and the bias
-  // [1, h, s, t] for the layers after.
+  // [1, h, s, t] for the layers after, if they share it.
   std::pair<Tensor, Tensor> Forward(const Tensor& hidden, const Tensor& states,
                                     const T5AttentionCall& call) const;
 

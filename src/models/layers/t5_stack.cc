@@ -80,7 +80,7 @@ std::vector<T5Block::Branch> T5Block::MakeBranches(const Module& at,
   branches.emplace_back(
       self, config,
       T5Attention(self.Child("SelfAttention", RegionKind::kAttention), config,
-                  is_first, is_decoder, is_decoder));
+                  is_first || config.bias_everywhere, is_decoder, is_decoder));
   if (is_decoder) {
     const Module cross = at.Child(1);
     branches.emplace_back(
