@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "graph/ops/activations.h"
 #include "graph/ops/attention.h"
+#include "graph/ops/compare.h"
 #include "graph/ops/convolution.h"
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
@@ -54,8 +55,8 @@ std::span<const OperationRow* const> AllOperations() {
           ReductionOperations(), IndexingOperations(), CreationOperations(),
           AttentionOperations(), LossOperations(), ActivationOperations(),
           FusedOperations(), InPlaceOperations(), SortingOperations(),
-          ConvolutionOperations(), ForeachOperations(),
-          OptimizerOperations()}) {
+          ConvolutionOperations(), ForeachOperations(), OptimizerOperations(),
+          CompareOperations()}) {
       rows->insert(rows->end(), kind.begin(), kind.end());
     }
     std::ranges::sort(*rows, {}, &OperationRow::name);

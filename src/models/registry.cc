@@ -45,6 +45,7 @@ extern const Family kMinistral3Family;
 extern const Family kMinistralFamily;
 extern const Family kMistralFamily;
 extern const Family kMixtralFamily;
+extern const Family kModernBertFamily;
 extern const Family kMpnetFamily;
 extern const Family kMt5Family;
 extern const Family kNemotronFamily;
@@ -110,6 +111,7 @@ constexpr std::array kFamilies = {
     &kMinistralFamily,       //
     &kMistralFamily,         //
     &kMixtralFamily,         //
+    &kModernBertFamily,      //
     &kMpnetFamily,           //
     &kMt5Family,             //
     &kNemotronFamily,        //

@@ -561,6 +561,19 @@ MEGATRON_BERT += [
     ("MegatronBertForSequenceClassification", "classifier_dropout=1.5", None), (None, "type_vocab_size=0", None), (None, "pad_token_id=-1", None),
     (None, "-hidden_size,-intermediate_size,-vocab_size,-num_attention_heads,-max_position_embeddings,-type_vocab_size", None),
 ]
+MT5 = [("MT5" + c, None, None) for c in ("Model", "ForConditionalGeneration", "EncoderModel", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")]
+MT5 += [(None, "tie_word_embeddings=false", None), (None, None, "tie_word_embeddings=false"), (None, "-num_layers,-num_decoder_layers,-num_heads,-d_ff,-feed_forward_proj", None)]
+UMT5 = [("U" + c, edit, over) if c else (c, edit, over) for c, edit, over in MT5]
+MBART = [("MBart" + c, None, None) for c in ("Model", "ForConditionalGeneration", "ForCausalLM", "ForSequenceClassification", "ForQuestionAnswering")]
+MBART += [(None, "tie_word_embeddings=false", None), (None, "d_model=null", None), (None, "dropout=null", None), ("MBartForSequenceClassification", "-id2label", None)]
+MARIAN = [("Marian" + c, None, None) for c in ("MTModel", "Model", "ForCausalLM")]
+MARIAN += [(None, "share_encoder_decoder_embeddings=false,decoder_vocab_size=70000", None), (None, "decoder_vocab_size=70000", None),
+           ("MarianModel", "share_encoder_decoder_embeddings=false", None), (None, "tie_word_embeddings=false", None)]
+M2M_100 = [("M2M100" + c, None, None) for c in ("ForConditionalGeneration", "Model")] + [(None, "tie_word_embeddings=false", None), (None, "encoder_layerdrop=0.1", None)]
+MODERNBERT = [("ModernBert" + c, None, None) for c in ENDINGS if c != "ForCausalLM"]
+MODERNBERT += [(None, "norm_bias=true,attention_bias=true,mlp_bias=true,classifier_bias=true,decoder_bias=false", None), (None, "tie_word_embeddings=false", None),
+               (None, "global_attn_every_n_layers=1", None), (None, "global_attn_every_n_layers=0", None), (None, 'layer_types=["sliding_attention","sliding_attention"]', None),
+               (None, "num_attention_heads=7", None), (None, 'classifier_pooling="max"', None), (None, "head_dim=32", None)]
 FAMILIES = {
     "gpt2": ("openai-community--gpt2", "n_layer=2", GPT2),
     "lfm2": ("LiquidAI--LFM2-350M", "num_hidden_layers=3", LFM2),
@@ -598,6 +611,12 @@ FAMILIES = {
     "electra": ("google--electra-small-discriminator", "num_hidden_layers=2", ELECTRA),
     "mpnet": ("microsoft--mpnet-base", "num_hidden_layers=2", MPNET),
     "megatron-bert": ("IDEA-CCNL--Erlangshen-MegatronBert-1.3B", "num_hidden_layers=2", MEGATRON_BERT),
+    "mt5": ("google--mt5-small", "num_layers=2,num_decoder_layers=2", MT5),
+    "umt5": ("google--umt5-xxl", "num_layers=2,num_decoder_layers=2", UMT5),
+    "mbart": ("facebook--mbart-large-50-many-to-many-mmt", "encoder_layers=2,decoder_layers=2,num_hidden_layers=2", MBART),
+    "marian": ("Helsinki-NLP--opus-mt-en-zh", "encoder_layers=2,decoder_layers=2,num_hidden_layers=2", MARIAN),
+    "m2m_100": ("facebook--nllb-200-distilled-600M", "encoder_layers=2,decoder_layers=2,num_hidden_layers=2", M2M_100),
+    "modernbert": ("answerdotai--ModernBERT-base", "num_hidden_layers=2", MODERNBERT),
 }
 FURTHER = [
     ("gpt2", "distilbert--distilgpt2", "GPT2DoubleHeadsModel", None, None), ("gpt2", "distilbert--distilgpt2", "GPT2ForSequenceClassification", None, None),

@@ -329,12 +329,11 @@ constexpr OperationRow kClone = {.name = "aten.clone.default",
                                  .infer = InferClone,
                                  .gradient = GradientOfSame};
 
-// Here of whole numbers only.
 constexpr OperationRow kUnbind = {
     .name = "aten.unbind.int",
     .doc = "A view of each index of an axis, which goes.",
     .infer = InferUnbind,
-    .differentiable = Differentiable::kNo};
+    .gradient = GradientOfUnbind};
 
 // Nobody differentiates a backward.
 constexpr OperationRow kSliceBackward = {

@@ -73,6 +73,17 @@ void GradientOfSplit(Gradient& g) {
   g.Give(0, Cat(parts, static_cast<int>(g.Integer(1))));
 }
 
+void GradientOfUnbind(Gradient& g) {
+  std::vector<Tensor> parts;
+  for (size_t i = 0; i < g.output_count(); ++i) {
+    const Value part = g.OutputFacts(i);
+    parts.push_back(g.grad(i).empty()
+                        ? Zeros(g.builder(), part.shape, part.dtype)
+                        : g.grad(i));
+  }
+  g.Give(0, Stack(parts, static_cast<int>(g.Integer(0))));
+}
+
 void GradientOfSame(Gradient& g) { g.Give(0, g.grad()); }
 
 }  // namespace foretell

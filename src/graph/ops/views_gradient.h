@@ -21,6 +21,7 @@ void GradientOfSqueeze(Gradient& g);
 void GradientOfSlice(Gradient& g);
 void GradientOfSelect(Gradient& g);
 void GradientOfSplit(Gradient& g);
+void GradientOfUnbind(Gradient& g);
 // The gradient itself: of alias and clone, and of expand, whose sum over the
 // widened axes is the engine's.
 void GradientOfSame(Gradient& g);

@@ -46,7 +46,13 @@ Tensor ShiftAround(const Tensor& ids, std::optional<int64_t> padding) {
     const Tensor kept = CloneContiguous(Slice(shifted, 1, 0, -1));
     CopyInto(Slice(shifted, 1, 1, kToTheEnd), kept);
   }
-  CopyInto(Select(shifted, 1, 0), start);
+  const Tensor first = Select(shifted, 1, 0);
+  if (start.shape() == first.shape()) {
+    CopyInto(first, start);
+  } else {
+    // Of one row, whose axis squeezing took away.
+    CopyInto(first, Expand(View(start, {}), first.shape()));
+  }
   return shifted;
 }
 

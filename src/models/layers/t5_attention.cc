@@ -116,8 +116,13 @@ std::pair<Tensor, Tensor> T5Attention::Forward(
     const T5AttentionCall& call) const {
   const Scope scope = module.Enter();
   const Tensor query = SplitHeads(q.Forward(hidden), config.head_dim);
-  const Tensor key = SplitHeads(k.Forward(states), config.head_dim);
-  const Tensor value = SplitHeads(v.Forward(states), config.head_dim);
+  Tensor key = k.Forward(states);
+  Tensor value;
+  // UMT5 projects both before either is seen as heads.
+  if (config.bias_everywhere) value = v.Forward(states);
+  key = SplitHeads(key, config.head_dim);
+  if (!config.bias_everywhere) value = v.Forward(states);
+  value = SplitHeads(value, config.head_dim);
   Tensor bias = call.position_bias;
   if (bias.empty()) {
     const int64_t length = hidden.size(1);

@@ -1,0 +1,179 @@
+// ModernBERT: an encoder with rotary positions, of whose layers most look a
+// short way, and the embedders that were made from it (GTE, …).
+//
+// Source: transformers 5.23, models/modernbert/modeling_modernbert.py and
+// configuration_modernbert.py.
+#include <algorithm>
+#include <array>
+
+#include "base/check.h"
+#include "graph/ops/elementwise.h"
+#include "graph/ops/views.h"
+#include "models/family.h"
+#include "models/layers/heads.h"
+#include "models/layers/modernbert_layer.h"
+
+namespace foretell {
+namespace {
+
+enum class ModernBertUse {
+  kNone,
+  kMaskedLm,
+  kSequence,
+  kChoice,
+  kToken,
+  kAnswer,
+};
+
+struct ModernBertClass {
+  std::string_view name;
+  ModernBertUse use;
+};
+
+constexpr std::array<ModernBertClass, 6> kTable = {{
+    {"ModernBertForMaskedLM", ModernBertUse::kMaskedLm},
+    {"ModernBertModel", ModernBertUse::kNone},
+    {"ModernBertForSequenceClassification", ModernBertUse::kSequence},
+    {"ModernBertForMultipleChoice", ModernBertUse::kChoice},
+    {"ModernBertForTokenClassification", ModernBertUse::kToken},
+    {"ModernBertForQuestionAnswering", ModernBertUse::kAnswer},
+}};
+
+constexpr auto kClasses = [] {
+  std::array<std::string_view, kTable.size()> names;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = kTable[i].name;
+  return names;
+}();
+
+class ModernBert : public Model {
+ public:
+  ModernBert(const Module& root, const ModernBertConfig& config,
+             ModernBertUse use)
+      : config_(config),
+        use_(use),
+        root_(root),
+        body_(use == ModernBertUse::kNone ? root : root.Child("model"),
+              config) {
+    if (use == ModernBertUse::kNone) return;
+    head_.emplace(root.Child("head", RegionKind::kHead), config);
+    if (use == ModernBertUse::kMaskedLm) {
+      out_.emplace(root.Child("decoder", RegionKind::kHead), config.width,
+                   config.vocabulary, config.decoder_bias);
+      out_->module.MarkOutputEmbeddings();
+      if (config.tie_embeddings) {
+        root.builder().Tie(out_->weight, body_.tok_embeddings.weight);
+      }
+      return;
+    }
+    const bool chooses = use == ModernBertUse::kChoice;
+    drop_.emplace(root.Child("drop"), config.classifier_dropout);
+    out_.emplace(root.Child("classifier", RegionKind::kHead), config.width,
+                 chooses ? 1 : config.labels.count, true);
+  }
+
+  Tensor Forward(const ForwardInputs& inputs) override {
+    const Tensor& labels = inputs.labels;
+    if (use_ == ModernBertUse::kChoice) {
+      root_.builder().Fail("how a choice is pooled is not derived");
+      return inputs.input_ids;
+    }
+    const Tensor hidden = body_.Forward(inputs.input_ids, inputs.attention);
+    switch (use_) {
+      case ModernBertUse::kMaskedLm: {
+        if (config_.sparse_prediction && !labels.empty()) {
+          root_.builder().Fail(
+              "which tokens are predicted depends on the data");
+        }
+        const Tensor logits = Score(hidden);
+        inputs.Return(logits);
+        return labels.empty() ? logits : MaskedLoss(logits, labels);
+      }
+      case ModernBertUse::kSequence: {
+        const Tensor logits = Classify(Pool(hidden));
+        inputs.Return(logits);
+        return labels.empty() ? logits
+                              : SequenceLoss(logits, labels, config_.labels);
+      }
+      case ModernBertUse::kToken: {
+        const Tensor logits = Classify(hidden);
+        inputs.Return(logits);
+        return labels.empty() ? logits : RowLoss(logits, labels);
+      }
+      case ModernBertUse::kAnswer:
+        return StartLogits(Classify(hidden), inputs);
+      case ModernBertUse::kNone:
+      case ModernBertUse::kChoice:
+        break;
+    }
+    return hidden;
+  }
+
+ private:
+  Tensor Score(const Tensor& hidden) const {
+    const Tensor prepared = head_->Forward(hidden);
+    return out_->Forward(prepared);
+  }
+
+  Tensor Classify(const Tensor& hidden) const {
+    const Tensor prepared = head_->Forward(hidden);
+    const Tensor dropped = drop_->Forward(prepared);
+    return out_->Forward(dropped);
+  }
+
+  Tensor Pool(const Tensor& hidden) const {
+    if (!config_.pools_mean) return Select(hidden, 1, 0);
+    root_.builder().Fail("how a mean of the tokens is pooled is not derived");
+    return hidden;
+  }
+
+  static Tensor MaskedLoss(const Tensor& logits, const Tensor& labels) {
+    const Tensor exact = To(logits, DType::kFloat32);
+    const Tensor rows = View(exact, {-1, exact.size(-1)});
+    return CrossEntropy(rows, View(labels, {-1}));
+  }
+
+  ModernBertConfig config_;
+  ModernBertUse use_;
+  Module root_;
+  ModernBertBody body_;
+  std::optional<ModernBertHead> head_;
+  std::optional<Dropout> drop_;
+  std::optional<Linear> out_;
+};
+
+std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
+                             std::string_view class_name) {
+  const auto found =
+      std::ranges::find(kTable, class_name, &ModernBertClass::name);
+  FORETELL_CHECK(found != kTable.end(), "a class of another family");
+  const ModernBertUse use = found->use;
+  const bool has_head = use != ModernBertUse::kNone;
+  const bool classifies = has_head && use != ModernBertUse::kMaskedLm;
+  const ModernBertConfig settings = ReadModernBert(
+      config, {.head = has_head,
+               .labels = classifies && use != ModernBertUse::kChoice,
+               .classifier_dropout = classifies});
+  auto model = std::make_unique<ModernBert>(root, settings, use);
+  model->stacks.push_back({"encoder", settings.layers});
+  model->states.resize(static_cast<size_t>(settings.layers));
+  model->context_length = {settings.positions, "max_position_embeddings"};
+  return model;
+}
+
+constexpr std::array<std::string_view, 1> kModelTypes = {"modernbert"};
+
+}  // namespace
+
+extern const Family kModernBertFamily = {
+    .name = "modernbert",
+    .title = "ModernBERT",
+    .doc =
+        "An encoder with rotary positions, gated feed-forwards and norms that "
+        "come first; most layers look a short way in both directions.",
+    .model_types = kModelTypes,
+    .classes = kClasses,
+    .old_names = {},
+    .build = Build,
+};
+
+}  // namespace foretell
