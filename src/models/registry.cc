@@ -49,6 +49,7 @@ extern const Family kModernBertFamily;
 extern const Family kMpnetFamily;
 extern const Family kMt5Family;
 extern const Family kNemotronFamily;
+extern const Family kNomicBertFamily;
 extern const Family kOlmo2Family;
 extern const Family kOlmoFamily;
 extern const Family kOptFamily;
@@ -115,6 +116,7 @@ constexpr std::array kFamilies = {
     &kMpnetFamily,           //
     &kMt5Family,             //
     &kNemotronFamily,        //
+    &kNomicBertFamily,       //
     &kOlmo2Family,           //
     &kOlmoFamily,            //
     &kOptFamily,             //

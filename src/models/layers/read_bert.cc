@@ -80,7 +80,7 @@ BertLayerConfig ReadLayer(const ConfigView& config, int64_t layers,
     out.chunk = chunk->AsInteger().value_or(0);
   }
   if (layers == 0) return out;
-  CheckHeads(config, out, dialect);
+  if (dialect.checks_heads) CheckHeads(config, out, dialect);
   if (out.cross_attention && !out.is_decoder) {
     config.Find(
         "model/cross-attention", Severity::kBlock, "add_cross_attention",
@@ -101,7 +101,8 @@ BertConfig ReadBert(const ConfigView& config, const BertNeeds& needs,
                        {"classifier_dropout", FieldKind::kNumber, true},
                        {"pad_token_id", FieldKind::kWhole, true}});
   out.vocabulary = SizeOrEmpty(config, {"vocab_size"}, dialect.vocabulary);
-  out.positions = SizeOrEmpty(config, {"max_position_embeddings"}, 512);
+  out.positions =
+      SizeOrEmpty(config, {"max_position_embeddings"}, dialect.positions);
   if (dialect.has_types) {
     out.types = SizeOrEmpty(config, {"type_vocab_size"}, 2);
   }

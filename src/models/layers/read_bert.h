@@ -37,6 +37,8 @@ struct BertDialect {
   double dropout = 0.1;  // both of the layers'
   // Of embedding_size, where the class has tables of a width of their own.
   std::optional<int64_t> embedding = std::nullopt;
+  int64_t positions = 512;
+  bool checks_heads = true;    // that they divide the width
   bool has_types = true;       // else nothing tells segments apart
   bool pads_by_number = true;  // else by `padding`, whatever the file says
   bool decodes = true;         // is_decoder and add_cross_attention are heeded
