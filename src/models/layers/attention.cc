@@ -183,13 +183,19 @@ Tensor GroupedQueryAttention::Forward(const Tensor& hidden,
                                       CachedLayer* cached,
                                       const Tensor& position_ids) const {
   const Scope scope = module.Enter();
+  if (config.clip && config.qkv_bias) {
+    module.builder().Fail(
+        "a projection with a bias is clipped through a view, which is not "
+        "modelled");
+  }
   Tensor q = Project(q_proj, q_norm, hidden);
   if (!config.projects_first) q = Heads(std::move(q), q_norm);
   Tensor k = Project(k_proj, k_norm, hidden);
   if (!config.projects_first) k = Heads(std::move(k), k_norm);
   Tensor v = Project(v_proj, std::nullopt, hidden);
   for (Tensor* one : {&q, &k, &v}) {
-    if (config.clip) ClampInto(*one, -*config.clip, *config.clip);
+    if (!config.clip) break;
+    *one = ClampInto(std::move(*one), -*config.clip, *config.clip);
   }
   if (config.projects_first) {
     q = Heads(std::move(q), q_norm);
