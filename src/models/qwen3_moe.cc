@@ -5,17 +5,14 @@
 // configuration_qwen3_moe.py.
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <vector>
 
 #include "graph/ops/views.h"
 #include "models/family.h"
-#include "models/layers/check_fields.h"
 #include "models/layers/decoder.h"
 #include "models/layers/experts.h"
-#include "models/layers/mlp.h"
 #include "models/layers/read_decoder.h"
 #include "models/layers/read_experts.h"
+#include "models/layers/shared_expert_mlp.h"
 
 namespace foretell {
 namespace {
@@ -41,36 +38,11 @@ struct SparseMoeBlock {
   TopKRouter gate;
 };
 
-// Either kind of feed-forward, under the one name `mlp`.
-struct EitherMlp {
-  Tensor Forward(const Tensor& hidden, const ExpertsCall& call) const {
-    return sparse ? sparse->Forward(hidden, call) : dense->Forward(hidden);
-  }
-
-  std::optional<SparseMoeBlock> sparse;
-  std::optional<GatedMlp> dense;
-};
-
-// Which layers have experts.
-struct SparseLayers {
-  std::vector<int64_t> dense;  // mlp_only_layers
-  int64_t step = 1;            // decoder_sparse_step
-  bool any = true;             // there are experts at all
-
-  bool Contains(int64_t layer) const {
-    return std::ranges::find(dense, layer) == dense.end() && any &&
-           (layer + 1) % step == 0;
-  }
-};
-
 AttentionConfig ReadAttention(const ConfigView& config) {
   AttentionConfig attention = ReadHeads(config, {.hidden = 2048, .heads = 32});
   attention.kv_heads = config.Size({"num_key_value_heads"}, 4);
   CheckKeyValueHeads(config, attention);
-  // No field of the class, but read where a file states it.
-  attention.head_dim = config.Raw("head_dim") == nullptr
-                           ? EvenHeadDim(config, attention)
-                           : config.Size({"head_dim"}, 128);
+  attention.head_dim = UndeclaredHeadDim(config, attention);
   attention.qkv_bias = config.Flag({"attention_bias"}, false);
   attention.output_bias = attention.qkv_bias;
   return attention;
@@ -88,31 +60,8 @@ ExpertsConfig ReadExperts(const ConfigView& config, const DecoderKeys& keys) {
   experts.normalizes = config.Flag({"norm_topk_prob"}, false);
   experts.softmax_casts = true;
   CheckExpertsPerToken(config, experts);
-  experts.keeps_logits = config.Flag({"output_router_logits"}, false);
-  // A factor of the loss.
-  CheckFields(config, {{"router_aux_loss_coef", FieldKind::kFloat}});
+  experts.keeps_logits = ReadKeepsLogits(config);
   return experts;
-}
-
-SparseLayers ReadSparseLayers(const ConfigView& config, int64_t layers,
-                              const ExpertsConfig& experts) {
-  SparseLayers out;
-  out.any = experts.experts > 0;
-  out.dense =
-      config.IntegerList({"mlp_only_layers"}).value_or(std::vector<int64_t>());
-  out.step = config.Whole({"decoder_sparse_step"}, 1);
-  if (out.step != 0) return out;
-  out.step = 1;
-  bool asks = false;
-  for (int64_t layer = 0; layer < layers; ++layer) {
-    asks = asks || out.Contains(layer);
-  }
-  if (!asks) return out;
-  config.Find("model/experts", Severity::kBlock, "decoder_sparse_step",
-              "decoder_sparse_step is 0",
-              "the class takes the number of a layer modulo it and fails",
-              "set it to 1 for experts in every layer");
-  return out;
 }
 
 // Windows are switched by use_sliding_window; all layers then have one.
@@ -154,12 +103,12 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
     decoder.base_name = "transformer";
   }
 
-  using Layer = DecoderLayer<EitherMlp>;
+  using Layer = DecoderLayer<SparseOrDense<SparseMoeBlock>>;
   auto model = std::make_unique<Decoder<Layer>>(
       root, decoder, [&](const Module& at, int64_t index) {
         return Layer(
             at, attention, decoder.norm_epsilon, [&](const Module& mlp) {
-              EitherMlp out;
+              SparseOrDense<SparseMoeBlock> out;
               if (sparse.Contains(index)) {
                 out.sparse.emplace(mlp, experts);
               } else {

@@ -31,6 +31,7 @@ extern const Family kGptNeoFamily;
 extern const Family kGptNeoxFamily;
 extern const Family kGptOssFamily;
 extern const Family kGptjFamily;
+extern const Family kGraniteMoeFamily;
 extern const Family kHunyuanV1DenseFamily;
 extern const Family kLfm2Family;
 extern const Family kLfm2MoeFamily;
@@ -58,6 +59,7 @@ extern const Family kPersimmonFamily;
 extern const Family kPhi3Family;
 extern const Family kPhiFamily;
 extern const Family kQwen2Family;
+extern const Family kQwen2MoeFamily;
 extern const Family kQwen3Family;
 extern const Family kQwen3MoeFamily;
 extern const Family kRobertaFamily;
@@ -98,6 +100,7 @@ constexpr std::array kFamilies = {
     &kGptNeoxFamily,         //
     &kGptOssFamily,          //
     &kGptjFamily,            //
+    &kGraniteMoeFamily,      //
     &kHunyuanV1DenseFamily,  //
     &kLfm2Family,            //
     &kLfm2MoeFamily,         //
@@ -107,6 +110,8 @@ constexpr std::array kFamilies = {
     &kMambaFamily,           //
     &kMarianFamily,          //
     &kMbartFamily,           //
+    &kMamba2Family,          //
+    &kMambaFamily,           //
     &kMegatronBertFamily,    //
     &kMinistral3Family,      //
     &kMinistralFamily,       //
@@ -125,6 +130,7 @@ constexpr std::array kFamilies = {
     &kPhi3Family,            //
     &kPhiFamily,             //
     &kQwen2Family,           //
+    &kQwen2MoeFamily,        //
     &kQwen3Family,           //
     &kQwen3MoeFamily,        //
     &kRobertaFamily,         //

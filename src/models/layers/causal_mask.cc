@@ -63,10 +63,10 @@ Tensor VisibleKeys(const Tensor& hidden, const Tensor& kept, int64_t window,
   query_range = Spread(std::move(query_range), 2);
   key_range = Spread(std::move(key_range), 3);
   Tensor seen;
-  if (window > 0 || !kept.empty()) {
+  if (window != 0 || !kept.empty()) {
     seen = NewOnes(query_range, {}, DType::kBool);
-    if (window > 0) {
-      const auto start = static_cast<double>(window);
+    if (window != 0) {
+      const auto start = static_cast<double>(std::max<int64_t>(window, 0));
       seen = BitwiseAnd(seen, Gt(key_range, SubScalar(query_range, start)));
     }
     seen = BitwiseAnd(seen, Le(key_range, query_range));
@@ -102,7 +102,7 @@ Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
                                ? position_ids
                                : Expand(position_ids, {batch, -1}));
   }
-  const bool windowed = window > 0 && length >= window;
+  const bool windowed = window != 0 && length >= window;
   if (attention == "sdpa" && !windowed) return {};
 
   return MaskOf(VisibleKeys(hidden, Tensor(), window, past), hidden, attention);

@@ -15,6 +15,10 @@
 
 namespace foretell {
 
+// The window of a model that builds its mask with a length of zero: no token
+// sees any.
+inline constexpr int64_t kEmptyWindow = -1;
+
 // hidden [b, s, width], position_ids [1 or b, s], or empty where the model
 // gives none; window 0 where there is none; `past` tokens lie in a cache. Gives
 // [b, 1, s, past + s] in the dtype of `hidden` (eager), bool (sdpa), or empty.

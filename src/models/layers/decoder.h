@@ -44,10 +44,14 @@ struct DecoderConfig {
   double norm_epsilon = 0;
   RmsScale norm_scale = RmsScale::kWeight;
   bool scales_embeddings = false;
+  // The model multiplies what the table gives, once the masks are there.
+  std::optional<double> embedding_multiplier;
   bool tie_embeddings = false;
   int64_t window = 0;  // of the layers that attend to one; 0: none does
   // Builds the mask over all tokens beside the window's: layers differ.
   bool mixes_masks = false;
+  // Builds the window's mask also where no window is in use, of length zero.
+  bool masks_empty_window = false;
   // Its masks are built without the positions.
   bool hides_positions = false;
   // The class refuses sdpa, and who asks for it gets eager attention.
@@ -214,7 +218,10 @@ class Decoder : public Model {
     context.attention = TakesSdpa() ? inputs.attention : "eager";
     context.experts = inputs.experts;
     context.output = &kept;
-    const bool fills_cache = config_.fills_cache || inputs.HasCache();
+    // Checkpointing switches `use_cache` off.
+    const bool fills_cache =
+        (config_.fills_cache && !builder.execution().checkpoint) ||
+        inputs.HasCache();
     if (inputs.past > 0) {
       TakeCache(inputs, kept);
     } else if (fills_cache) {
@@ -244,6 +251,13 @@ class Decoder : public Model {
             "fill one in training, too, unless use_cache is false");
       }
       context.window_mask = mask_of(config_.window);
+    } else if (config_.masks_empty_window) {
+      context.window_mask = mask_of(kEmptyWindow);
+    }
+    if (config_.embedding_multiplier) {
+      hidden = Tensor();
+      embedded = MulScalar(std::move(embedded), *config_.embedding_multiplier);
+      hidden = embedded;
     }
     context.fills_cache = fills_cache;
     context.position_ids = position_ids;

@@ -53,6 +53,9 @@ Tensor DecoderHead::Forward(const Tensor& hidden,
       if (config.logit_softcap) {
         logits = SoftCap(std::move(logits), *config.logit_softcap);
       }
+      if (config.logit_divisor) {
+        logits = DivScalar(std::move(logits), *config.logit_divisor);
+      }
       inputs.Return(logits);
       return labels.empty() ? logits : CausalLmLoss(logits, labels);
     }

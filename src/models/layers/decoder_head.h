@@ -27,6 +27,7 @@ struct HeadConfig {
   // Of the language-modelling head.
   std::optional<double> logit_softcap;
   std::optional<double> logit_multiplier;
+  std::optional<double> logit_divisor;  // Granite's
   bool lm_bias = false;
   LabelConfig labels;          // of sequences and tokens
   bool token_bias = true;      // of the head for tokens

@@ -14,6 +14,7 @@
 #include "graph/ops/sorting.h"
 #include "graph/ops/views.h"
 #include "models/layers/functional.h"
+#include "models/layers/jitter.h"
 
 namespace foretell {
 
@@ -24,9 +25,18 @@ TopKRouter::TopKRouter(const Module& at, const ExpertsConfig& settings)
 
 Routing TopKRouter::Forward(const Tensor& hidden) const {
   AdaptedModule adapted(module);
-  const Tensor rows = View(hidden, {-1, config.hidden});
+  // GraniteMoe's sees the rows as they come.
+  const Tensor rows =
+      config.softmax_of_chosen ? hidden : View(hidden, {-1, config.hidden});
   Routing out;
   out.logits = ApplyLinear(rows, adapted.Read(weight), Tensor());
+  if (config.softmax_of_chosen) {
+    out.logits = To(std::move(out.logits), DType::kFloat32);
+    const auto [best, experts] = TopK(out.logits, config.per_token);
+    out.weights = To(SoftmaxOp(best, -1), hidden.dtype());
+    out.experts = experts;
+    return out;
+  }
   const Tensor probabilities =
       config.softmax_casts ? SoftmaxInFloat(out.logits, -1)
                            : SoftmaxOp(To(out.logits, DType::kFloat32), -1);
@@ -152,15 +162,13 @@ Tensor FusedExperts::RunGrouped(AdaptedModule& adapted, const Tensor& hidden,
 SparseMlp::SparseMlp(const Module& at, const ExpertsConfig& settings)
     : module(at),
       config(settings),
-      gate(at.Child("gate", RegionKind::kRouter), config),
+      gate(at.Child(config.router_name, RegionKind::kRouter), config),
       experts(at.Child("experts", RegionKind::kExperts), config) {}
 
 Tensor SparseMlp::Forward(Tensor hidden, const ExpertsCall& call) const {
   const Scope scope = module.Enter();
   const Shape shape = hidden.shape();
-  if (config.jitter > 0) {
-    hidden = MulInto(hidden, FillUniform(EmptyLike(hidden)));
-  }
+  hidden = ApplyJitter(std::move(hidden), config.jitter);
   hidden = View(hidden, {-1, config.hidden});
   const Routing routing = gate.Forward(hidden);
   if (config.keeps_logits) call.router_logits->push_back(routing.logits);

@@ -42,6 +42,9 @@ struct ExpertsConfig {
   bool softmax_casts = false;
   // The module that holds the activation; empty where a function serves.
   std::string_view activation_name = "act_fn";
+  // Softmax is over the chosen scores only, in float32 (GraniteMoe).
+  bool softmax_of_chosen = false;
+  std::string_view router_name = "gate";  // of SparseMlp
   // GPT-OSS's form: this gate in place of an activation, biases, and tensors
   // stored as [experts, in, out].
   std::optional<ClampedGate> clamped;

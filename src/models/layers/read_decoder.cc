@@ -87,6 +87,19 @@ int64_t EvenHeadDim(const ConfigView& config,
   return 1;
 }
 
+int64_t UndeclaredHeadDim(const ConfigView& config,
+                          const AttentionConfig& attention) {
+  return config.Raw("head_dim") == nullptr ? EvenHeadDim(config, attention)
+                                           : config.Size({"head_dim"}, 128);
+}
+
+bool FlagOrNull(const ConfigView& config, std::string_view key,
+                bool otherwise) {
+  const ConfigValue* stated = config.Raw(key);
+  return (stated == nullptr || !stated->is_null()) &&
+         config.Flag({key}, otherwise);
+}
+
 int64_t SizeOrDerived(const ConfigView& config, std::string_view key,
                       int64_t otherwise) {
   const auto stated = config.OptionalSize({key});

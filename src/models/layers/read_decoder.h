@@ -37,6 +37,14 @@ AttentionConfig ReadHeads(const ConfigView& config,
 // problem where nothing is left.
 int64_t EvenHeadDim(const ConfigView& config, const AttentionConfig& attention);
 
+// head_dim of a class that has no such field but reads it where a file states
+// it, else EvenHeadDim.
+int64_t UndeclaredHeadDim(const ConfigView& config,
+                          const AttentionConfig& attention);
+
+// A flag whose null counts as false.
+bool FlagOrNull(const ConfigView& config, std::string_view key, bool otherwise);
+
 // A size that the class works out as it loads where it is absent or null.
 int64_t SizeOrDerived(const ConfigView& config, std::string_view key,
                       int64_t otherwise);
