@@ -17,13 +17,16 @@ extern const Family kCohere2Family;
 extern const Family kCohereFamily;
 extern const Family kDebertaV2Family;
 extern const Family kDistilBertFamily;
+extern const Family kDots1Family;
 extern const Family kElectraFamily;
 extern const Family kErnie45Family;
+extern const Family kErnie4_5MoeFamily;
 extern const Family kExaone4Family;
 extern const Family kFalconMambaFamily;
 extern const Family kGemma2Family;
 extern const Family kGemmaFamily;
 extern const Family kGlm4Family;
+extern const Family kGlm4MoeFamily;
 extern const Family kGlmFamily;
 extern const Family kGpt2Family;
 extern const Family kGptBigcodeFamily;
@@ -33,6 +36,8 @@ extern const Family kGptOssFamily;
 extern const Family kGptjFamily;
 extern const Family kGraniteMoeFamily;
 extern const Family kHunyuanV1DenseFamily;
+extern const Family kHunyuanV1MoeFamily;
+extern const Family kLagunaFamily;
 extern const Family kLfm2Family;
 extern const Family kLfm2MoeFamily;
 extern const Family kLlamaFamily;
@@ -42,6 +47,8 @@ extern const Family kMambaFamily;
 extern const Family kMarianFamily;
 extern const Family kMbartFamily;
 extern const Family kMegatronBertFamily;
+extern const Family kMiMoV2FlashFamily;
+extern const Family kMiniMaxM2Family;
 extern const Family kMinistral3Family;
 extern const Family kMinistralFamily;
 extern const Family kMistralFamily;
@@ -53,6 +60,7 @@ extern const Family kNemotronFamily;
 extern const Family kNomicBertFamily;
 extern const Family kOlmo2Family;
 extern const Family kOlmoFamily;
+extern const Family kOlmoeFamily;
 extern const Family kOptFamily;
 extern const Family kPegasusFamily;
 extern const Family kPersimmonFamily;
@@ -86,13 +94,16 @@ constexpr std::array kFamilies = {
     &kCohereFamily,          //
     &kDebertaV2Family,       //
     &kDistilBertFamily,      //
+    &kDots1Family,           //
     &kElectraFamily,         //
     &kErnie45Family,         //
+    &kErnie4_5MoeFamily,     //
     &kExaone4Family,         //
     &kFalconMambaFamily,     //
     &kGemma2Family,          //
     &kGemmaFamily,           //
     &kGlm4Family,            //
+    &kGlm4MoeFamily,         //
     &kGlmFamily,             //
     &kGpt2Family,            //
     &kGptBigcodeFamily,      //
@@ -102,6 +113,8 @@ constexpr std::array kFamilies = {
     &kGptjFamily,            //
     &kGraniteMoeFamily,      //
     &kHunyuanV1DenseFamily,  //
+    &kHunyuanV1MoeFamily,    //
+    &kLagunaFamily,          //
     &kLfm2Family,            //
     &kLfm2MoeFamily,         //
     &kLlamaFamily,           //
@@ -113,6 +126,8 @@ constexpr std::array kFamilies = {
     &kMamba2Family,          //
     &kMambaFamily,           //
     &kMegatronBertFamily,    //
+    &kMiMoV2FlashFamily,     //
+    &kMiniMaxM2Family,       //
     &kMinistral3Family,      //
     &kMinistralFamily,       //
     &kMistralFamily,         //
@@ -124,6 +139,7 @@ constexpr std::array kFamilies = {
     &kNomicBertFamily,       //
     &kOlmo2Family,           //
     &kOlmoFamily,            //
+    &kOlmoeFamily,           //
     &kOptFamily,             //
     &kPegasusFamily,         //
     &kPersimmonFamily,       //

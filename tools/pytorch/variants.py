@@ -238,6 +238,21 @@ QWEN3_MOE += [
     (None, None, "mlp_only_layers=[0]"), (None, None, "decoder_sparse_step=2"),
 ]
 
+GRANITEMOE = [(None, None, None), ("GraniteMoeModel", None, None)]
+GRANITEMOE += [
+    (None, "tie_word_embeddings=false,attention_bias=true", None), (None, "num_key_value_heads=null,num_local_experts=3", None), (None, "head_dim=32", None),
+    (None, "num_local_experts=null", None), (None, "output_router_logits=null,attention_dropout=null", None), (None, "num_experts_per_tok=99", None),
+    (None, 'rope_scaling={"type":"linear","factor":2.0}', None), (None, "-hidden_size,-intermediate_size,-num_attention_heads,-vocab_size,-num_local_experts", None),
+]
+
+QWEN2_MOE = [("Qwen2Moe" + c, None, None) for c in HEADS]
+QWEN2_MOE += [
+    (None, "qkv_bias=false,tie_word_embeddings=true", None), (None, "mlp_only_layers=[0],intermediate_size=100", None), (None, "decoder_sparse_step=2", None), (None, "num_experts=0", None),
+    (None, "head_dim=32", None), (None, "num_key_value_heads=null", None), (None, "shared_expert_intermediate_size=64,moe_intermediate_size=32", None),
+    (None, "use_sliding_window=true,sliding_window=16", None), (None, "use_sliding_window=true,sliding_window=null", None), (None, 'layer_types=["sliding_attention","full_attention"]', None),
+    (None, "-hidden_size,-intermediate_size,-num_attention_heads,-vocab_size,-num_experts,-moe_intermediate_size,-shared_expert_intermediate_size", None),
+]
+
 GPT_OSS = [("GptOss" + c, None, None) for c in ("ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")]
 GPT_OSS += [("GptOssForSequenceClassification", "num_labels=5", None), ("GptOssForTokenClassification", "num_labels=5", None)]
 GPT_OSS += [
@@ -521,19 +536,6 @@ XGLM = [("XGLMForCausalLM", None, None), ("XGLMModel", None, None)]
 XGLM += [
     (None, "add_cross_attention=true", None), (None, "ffn_dim=100,max_position_embeddings=33", None), (None, "tie_word_embeddings=false", None),
     (None, "attention_heads=7", None), (None, "pad_token_id=null,scale_embedding=false", None), (None, "d_model=65,attention_heads=5", None),
-GRANITEMOE = [(None, None, None), ("GraniteMoeModel", None, None)]
-GRANITEMOE += [
-    (None, "tie_word_embeddings=false,attention_bias=true", None), (None, "num_key_value_heads=null,num_local_experts=3", None), (None, "head_dim=32", None),
-    (None, "num_local_experts=null", None), (None, "output_router_logits=null,attention_dropout=null", None), (None, "num_experts_per_tok=99", None),
-    (None, 'rope_scaling={"type":"linear","factor":2.0}', None), (None, "-hidden_size,-intermediate_size,-num_attention_heads,-vocab_size,-num_local_experts", None),
-]
-
-QWEN2_MOE = [("Qwen2Moe" + c, None, None) for c in HEADS]
-QWEN2_MOE += [
-    (None, "qkv_bias=false,tie_word_embeddings=true", None), (None, "mlp_only_layers=[0],intermediate_size=100", None), (None, "decoder_sparse_step=2", None), (None, "num_experts=0", None),
-    (None, "head_dim=32", None), (None, "num_key_value_heads=null", None), (None, "shared_expert_intermediate_size=64,moe_intermediate_size=32", None),
-    (None, "use_sliding_window=true,sliding_window=16", None), (None, "use_sliding_window=true,sliding_window=null", None), (None, 'layer_types=["sliding_attention","full_attention"]', None),
-    (None, "-hidden_size,-intermediate_size,-num_attention_heads,-vocab_size,-num_experts,-moe_intermediate_size,-shared_expert_intermediate_size", None),
 ]
 
 LFM2 = [
@@ -597,6 +599,8 @@ FAMILIES = {
     "qwen3": ("Qwen--Qwen3-0.6B", "num_hidden_layers=2", QWEN3),
     "mixtral": ("mistralai--Mixtral-8x7B-v0.1", "num_hidden_layers=2", MIXTRAL),
     "qwen3_moe": ("Qwen--Qwen3-30B-A3B", "num_hidden_layers=2", QWEN3_MOE),
+    "granitemoe": ("ibm-granite--granite-3.0-1b-a400m-base", "num_hidden_layers=2", GRANITEMOE),
+    "qwen2_moe": ("Qwen--Qwen1.5-MoE-A2.7B-Chat", "num_hidden_layers=2", QWEN2_MOE),
     "gpt_oss": ("openai--gpt-oss-20b", 'num_hidden_layers=2,layer_types=["sliding_attention","full_attention"]', GPT_OSS),
     "bert": ("google-bert--bert-base-uncased", "num_hidden_layers=2", BERT),
     "t5": ("google-t5--t5-small", "num_layers=2,num_decoder_layers=2", T5),
@@ -619,8 +623,6 @@ FAMILIES = {
     "bloom": ("bigscience--bloom-560m", "n_layer=2", BLOOM),
     "mpt": ("mosaicml--mpt-7b", "n_layers=2", MPT),
     "xglm": ("facebook--xglm-564M", "num_layers=2", XGLM),
-    "granitemoe": ("ibm-granite--granite-3.0-1b-a400m-base", "num_hidden_layers=2", GRANITEMOE),
-    "qwen2_moe": ("Qwen--Qwen1.5-MoE-A2.7B-Chat", "num_hidden_layers=2", QWEN2_MOE),
     "deberta-v2": ("microsoft--deberta-v3-base", "num_hidden_layers=2", DEBERTA_V2),
     "distilbert": ("distilbert--distilbert-base-uncased", "n_layers=2", DISTILBERT),
     "electra": ("google--electra-small-discriminator", "num_hidden_layers=2", ELECTRA),

@@ -225,6 +225,9 @@ Tensor Sqrt(Tensor x) { return Unary(kSqrt, std::move(x)); }
 Tensor Clamp(Tensor x, double least, double most) {
   return x.builder().Emit(kClamp, {std::move(x)}, {least, most});
 }
+Tensor ClampLeast(Tensor x, double least) {
+  return Clamp(std::move(x), least, std::numeric_limits<double>::infinity());
+}
 Tensor ClampMost(Tensor x, double most) {
   return Clamp(std::move(x), -std::numeric_limits<double>::infinity(), most);
 }

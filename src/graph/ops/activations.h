@@ -32,7 +32,8 @@ Tensor Erf(Tensor x);
 Tensor Sqrt(Tensor x);
 // x between two numbers.
 Tensor Clamp(Tensor x, double least, double most);
-Tensor ClampMost(Tensor x, double most);  // from above only
+Tensor ClampMost(Tensor x, double most);    // from above only
+Tensor ClampLeast(Tensor x, double least);  // from below only
 // weight [1, …, 1] of the rank of x.
 Tensor PreluKernel(Tensor x, Tensor weight);
 

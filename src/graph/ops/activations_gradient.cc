@@ -63,6 +63,11 @@ void GradientOfClamp(Gradient& g) {
     g.Give(0, Where(within, g.grad(), nothing));
     return;
   }
+  if (std::isinf(g.Real(1))) {  // from below only
+    const Tensor within = GtScalar(g.input(0), g.Real(0));
+    g.Give(0, Where(within, g.grad(), nothing));
+    return;
+  }
   Tensor above = GtScalar(g.input(0), g.Real(0));
   const Tensor below = LtScalar(g.input(0), g.Real(1));
   const Tensor within = LogicalAndInto(std::move(above), below);

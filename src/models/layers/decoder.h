@@ -41,6 +41,8 @@ struct DecoderConfig {
   int64_t hidden = 0;
   int64_t layers = 0;
   RopeConfig rope;
+  // One for each kind of layer in use, by name, in place of `rope`.
+  std::vector<KindRope> kinds;
   double norm_epsilon = 0;
   RmsScale norm_scale = RmsScale::kWeight;
   bool scales_embeddings = false;
@@ -88,12 +90,19 @@ using DecoderFinish =
 struct DecoderContext {
   Tensor position_ids;               // [1, s]
   std::pair<Tensor, Tensor> rotary;  // cosines and sines [b, s, d]
-  Tensor mask;                       // over all tokens; may be empty
-  Tensor window_mask;                // of layers with a window
+  // Of layers with a window, where these have a rope of their own.
+  std::pair<Tensor, Tensor> window_rotary;
+  Tensor mask;         // over all tokens; may be empty
+  Tensor window_mask;  // of layers with a window
   std::string attention;
   std::string experts;
   bool fills_cache = false;
   DecoderOutput* output = nullptr;
+
+  const std::pair<Tensor, Tensor>& RotaryOf(int64_t layer_window) const {
+    const bool own = layer_window > 0 && !window_rotary.first.empty();
+    return own ? window_rotary : rotary;
+  }
 };
 
 // A norm of a family's own kind: built of a place, a width and an epsilon.
@@ -123,7 +132,7 @@ class Decoder : public Model {
         norm_(MakeNorm<Norm>(base_.Child(config.norm_name, RegionKind::kNorm),
                              config.hidden, config.norm_epsilon,
                              config.norm_scale)),
-        rotary_emb_(base_.Child(config.rotary_name), config.rope),
+        rotary_emb_(MakeRotary(base_.Child(config.rotary_name), config)),
         head_(root, config.head) {
     stacks.push_back({"decoder", config.layers});
     if (!config.embedding_dropout_name.empty()) {
@@ -197,6 +206,16 @@ class Decoder : public Model {
     if (last != kept.cache.rend()) inputs.Return(last->values);
   }
 
+  static std::vector<RotaryEmbedding> MakeRotary(const Module& at,
+                                                 const DecoderConfig& config) {
+    std::vector<RotaryEmbedding> out;
+    for (const KindRope& kind : config.kinds) {
+      out.emplace_back(at, kind.rope, kind.kind);
+    }
+    if (out.empty()) out.emplace_back(at, config.rope);
+    return out;
+  }
+
   template <class MakeLayer>
   static std::vector<Layer> MakeLayers(const Module& list, int64_t count,
                                        MakeLayer make_layer) {
@@ -267,7 +286,11 @@ class Decoder : public Model {
     } else {
       hidden = ApplyDropout(hidden, config_.embedding_dropout);
     }
-    context.rotary = rotary_emb_.Forward(hidden, position_ids);
+    for (size_t i = 0; i < rotary_emb_.size(); ++i) {
+      const bool slides = !config_.kinds.empty() && config_.kinds[i].slides;
+      (slides ? context.window_rotary : context.rotary) =
+          rotary_emb_[i].Forward(hidden, position_ids);
+    }
     Tensor scale;  // has its name until the model returns
     if (config_.scales_embeddings && builder.library().scales_by_constant) {
       scale = LiftFresh(builder, {}, hidden.dtype());
@@ -292,7 +315,7 @@ class Decoder : public Model {
   std::optional<Dropout> embedding_dropout_;
   std::vector<Layer> layers_;
   Norm norm_;
-  RotaryEmbedding rotary_emb_;
+  std::vector<RotaryEmbedding> rotary_emb_;  // one, or one for each kind
   DecoderHead head_;
   DecoderFinish finish_;
 };
@@ -325,17 +348,17 @@ struct DecoderLayer {
   Tensor Forward(const Tensor& input, const DecoderContext& context) const {
     const Tensor& mask =
         self_attn.config.window > 0 ? context.window_mask : context.mask;
+    const auto& rotary = context.RotaryOf(self_attn.config.window);
     const CheckpointScope checkpoint(
         module.builder(), {input},
-        {mask, context.rotary.first, context.rotary.second,
-         context.position_ids});
+        {mask, rotary.first, rotary.second, context.position_ids});
     const Scope scope = module.Enter();
     Tensor residual = input;
     Tensor hidden = input_layernorm.Forward(input);
     CachedLayer* cached = nullptr;
     if (context.fills_cache) cached = context.output->NextLayer();
-    hidden = self_attn.Forward(hidden, context.rotary, mask, context.attention,
-                               cached, context.position_ids);
+    hidden = self_attn.Forward(hidden, rotary, mask, context.attention, cached,
+                               context.position_ids);
     hidden = Add(residual, hidden);
     residual = hidden;
     hidden = post_attention_layernorm.Forward(hidden);

@@ -54,9 +54,14 @@ Tensor WithAdapter(Builder& builder, const Adapter& adapter, const Tensor& x,
 
 }  // namespace
 
-Linear::Linear(const Module& at, int64_t in, int64_t out, bool has_bias)
-    : module(at), weight(at.Parameter("weight", {out, in})) {
-  if (has_bias) bias = at.Parameter("bias", {out});
+Linear::Linear(const Module& at, int64_t in, int64_t out, bool has_bias,
+               std::optional<DType> dtype)
+    : module(at),
+      weight(
+          at.builder().AddParameter(at.region(), "weight", {out, in}, dtype)) {
+  if (has_bias) {
+    bias = at.builder().AddParameter(at.region(), "bias", {out}, dtype);
+  }
   at.builder().graph().linears.push_back({at.region(), weight});
 }
 

@@ -19,7 +19,9 @@ namespace foretell {
 
 // weight [out, in], bias [out].
 struct Linear {
-  Linear(const Module& at, int64_t in, int64_t out, bool has_bias);
+  // In the model's dtype unless another is given.
+  Linear(const Module& at, int64_t in, int64_t out, bool has_bias,
+         std::optional<DType> dtype = std::nullopt);
   // [..., in] -> [..., out]
   Tensor Forward(const Tensor& x) const;
 

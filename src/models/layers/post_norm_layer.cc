@@ -24,7 +24,7 @@ Tensor PostNormLayer::Forward(const Tensor& input,
                               const DecoderContext& context) const {
   const Tensor& mask =
       self_attn.config.window > 0 ? context.window_mask : context.mask;
-  const std::pair<Tensor, Tensor>& rotary = context.rotary;
+  const auto& rotary = context.RotaryOf(self_attn.config.window);
   const CheckpointScope checkpoint(
       module.builder(), {input},
       {mask, rotary.first, rotary.second, context.position_ids});

@@ -257,6 +257,48 @@ RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
   return rope;
 }
 
+RopeConfig ReadKindRope(const ConfigView& nested, const RopeReading& context) {
+  RopeConfig rope;
+  rope.positions = context.positions;
+  IgnoreNumbers(nested);
+  const std::string_view type_key =
+      nested.Raw("rope_type") == nullptr && nested.Raw("type") != nullptr
+          ? "type"
+          : "rope_type";
+  if (nested.object() != nullptr && nested.Raw(type_key) != nullptr) {
+    rope.type = nested.Text({type_key}, "default");
+  }
+  if (nested.object() != nullptr) rope.factor = nested.OptionalReal({"factor"});
+  rope.theta = nested.Real({"rope_theta"}, context.default_theta);
+  const double part =
+      nested.Real({"partial_rotary_factor"}, context.default_part);
+  const auto type = std::ranges::find(kTypes, rope.type, &RopeType::name);
+  if (type == kTypes.end()) {
+    Refuse(nested, type_key,
+           fmt::format("\"{}\" names no rope type of transformers 5.23",
+                       rope.type.substr(0, 40)),
+           "write one of default, linear, dynamic, yarn, longrope, llama3, "
+           "proportional");
+    rope.type = "default";
+  } else {
+    CheckRequired(nested, *type);
+  }
+  if (nested.Raw("original_max_position_embeddings") != nullptr) {
+    rope.original_positions =
+        nested.OptionalSize({"original_max_position_embeddings"});
+  }
+  nested.Ignore({"type", "rope_type"});
+  const int64_t dim = context.head_dim;
+  if (dim > 4 && dim % 2 == 1 && RotaryDim(nested, dim, part) == dim) {
+    Refuse(nested, "partial_rotary_factor",
+           fmt::format("a head of {} dims cannot be turned in pairs", dim),
+           "choose an even head_dim");
+  }
+  rope.frequencies =
+      CountFrequencies(nested, rope.type, dim, part, context.turns_part);
+  return rope;
+}
+
 ContextLength RopeContext(const RopeConfig& rope) {
   ContextLength context;
   context.tokens = rope.positions;
@@ -271,15 +313,19 @@ ContextLength RopeContext(const RopeConfig& rope) {
   return context;
 }
 
-RotaryEmbedding::RotaryEmbedding(const Module& at, const RopeConfig& rope)
+RotaryEmbedding::RotaryEmbedding(const Module& at, const RopeConfig& rope,
+                                 std::string_view kind)
     : module(at), config(rope) {
   const Shape frequencies = {rope.frequencies};
-  at.Buffer("inv_freq", frequencies, DType::kFloat32, false);
-  inverse_frequencies = at.builder().graph().buffers.back().value;
+  const std::string prefix = kind.empty() ? "" : std::string(kind) + "_";
+  const auto add = [&](std::string_view name) {
+    at.Buffer(prefix + std::string(name), frequencies, DType::kFloat32, false);
+    return at.builder().graph().buffers.back().value;
+  };
+  inverse_frequencies = add("inv_freq");
   original_frequencies = inverse_frequencies;
   if (!at.builder().library().rotary_copies_frequencies) return;
-  at.Buffer("original_inv_freq", frequencies, DType::kFloat32, false);
-  original_frequencies = at.builder().graph().buffers.back().value;
+  original_frequencies = add("original_inv_freq");
 }
 
 // dynamic_rope_update: some types choose their frequencies by the positions.

@@ -38,6 +38,13 @@ struct RopeConfig {
   bool interleaves = false;
 };
 
+// The rope of one kind of layer, where kinds differ.
+struct KindRope {
+  std::string kind;     // "sliding_attention"
+  bool slides = false;  // its layers attend to a window
+  RopeConfig rope;
+};
+
 // What the reading of a rope depends on beside its own keys.
 struct RopeReading {
   double default_theta = 10000;
@@ -73,6 +80,11 @@ struct RopeReading {
 // the number of frequencies and notes what the class refuses.
 RopeConfig ReadRope(const ConfigView& config, const RopeReading& context);
 
+// The same of settings that stand for one kind of layer alone, in the new form:
+// rope_parameters.sliding_attention. What the class holds once it has loaded is
+// the caller's to tell.
+RopeConfig ReadKindRope(const ConfigView& nested, const RopeReading& context);
+
 // The nested settings that decide: `rope_scaling` where it states anything,
 // else `rope_parameters`.
 ConfigView RopeSettings(const ConfigView& config,
@@ -82,10 +94,12 @@ ConfigView RopeSettings(const ConfigView& config,
 // reached it.
 ContextLength RopeContext(const RopeConfig& rope);
 
-// Buffers inv_freq and original_inv_freq, [frequencies] float32 each; the
-// latter is the former where the library holds no copy.
+// Buffers inv_freq and original_inv_freq, [frequencies] float32 each, behind
+// the kind's name and an underscore where it is one kind's; the latter is the
+// former where the library holds no copy.
 struct RotaryEmbedding {
-  RotaryEmbedding(const Module& at, const RopeConfig& rope);
+  RotaryEmbedding(const Module& at, const RopeConfig& rope,
+                  std::string_view kind = "");
   // position_ids [b, s] -> cosines and sines [b, s, 2 frequencies] in the
   // dtype of `like`, or in float32; [b, s, frequencies] for halves
   std::pair<Tensor, Tensor> Forward(const Tensor& like,

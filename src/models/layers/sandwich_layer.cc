@@ -35,17 +35,16 @@ Tensor SandwichLayer::Forward(const Tensor& input,
                               const DecoderContext& context) const {
   const Tensor& mask =
       self_attn.config.window > 0 ? context.window_mask : context.mask;
+  const auto& rotary = context.RotaryOf(self_attn.config.window);
   const CheckpointScope checkpoint(
       module.builder(), {input},
-      {mask, context.rotary.first, context.rotary.second,
-       context.position_ids});
+      {mask, rotary.first, rotary.second, context.position_ids});
   const Scope scope = module.Enter();
   Tensor residual = input;
   Tensor hidden = input_layernorm.Forward(input);
   CachedLayer* cached = nullptr;
   if (context.fills_cache) cached = context.output->NextLayer();
-  hidden = self_attn.Forward(hidden, context.rotary, mask, context.attention,
-                             cached);
+  hidden = self_attn.Forward(hidden, rotary, mask, context.attention, cached);
   hidden = post_attention_layernorm.Forward(hidden);
   hidden = Add(residual, hidden);
   residual = hidden;

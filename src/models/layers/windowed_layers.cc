@@ -25,9 +25,67 @@ void DeriveLayerTypes(const ConfigView& config,
   config.Derive("layer_types", ConfigValue::Array(std::move(items)));
 }
 
+bool WindowedLayers::Slides(int64_t layer) const {
+  const auto at = static_cast<size_t>(layer);
+  return at < types.size() && types[at] == kSliding;
+}
+
+bool WindowedLayers::Mixes() const {
+  return any_slides && std::ranges::any_of(types, [](const std::string& type) {
+           return type != kSliding;
+         });
+}
+
 int64_t WindowedLayers::WindowOf(int64_t layer) const {
   const auto at = static_cast<size_t>(layer);
   return at < types.size() && types[at] == kSliding ? window : 0;
+}
+
+WindowedLayers ReadLateWindows(const ConfigView& config, int64_t layers,
+                               const LateWindowDefaults& defaults) {
+  WindowedLayers out;
+  const bool is_absent = config.Raw("sliding_window") == nullptr;
+  const auto window = is_absent
+                          ? config.Size({"sliding_window"}, defaults.window)
+                          : config.OptionalSize({"sliding_window"});
+  out.window = window.value_or(0);
+  const bool has_first = config.Raw("max_window_layers") == nullptr ||
+                         config.Has("max_window_layers") || out.window > 0;
+  const int64_t first =
+      has_first ? config.Whole({"max_window_layers"}, defaults.first) : 0;
+  config.Ignore({"max_window_layers"});
+  out.types = ReadLayerTypes(config, layers);
+  if (!config.Has("layer_types")) {
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      const bool slides = out.window > 0 && layer >= first;
+      out.types.emplace_back(slides ? kSliding : kFull);
+    }
+    DeriveLayerTypes(config, out.types);
+  }
+  out.any_slides = std::ranges::find(out.types, kSliding) != out.types.end();
+  if (out.any_slides && out.window == 0) {
+    config.Find("model/window", Severity::kBlock, "sliding_window",
+                "layer_types names sliding layers, but sliding_window is null",
+                "the forward fails as it builds the mask",
+                "set sliding_window");
+  }
+  return out;
+}
+
+WindowedLayers ReadListedWindows(
+    const ConfigView& config, int64_t layers, int64_t window,
+    const std::function<bool(int64_t layer)>& slides) {
+  WindowedLayers out;
+  out.window = config.Size({"sliding_window"}, window);
+  out.types = ReadLayerTypes(config, layers);
+  if (!config.Has("layer_types")) {
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      out.types.emplace_back(slides && slides(layer) ? kSliding : kFull);
+    }
+    DeriveLayerTypes(config, out.types);
+  }
+  out.any_slides = std::ranges::find(out.types, kSliding) != out.types.end();
+  return out;
 }
 
 WindowedLayers ReadWindowedLayers(const ConfigView& config, int64_t layers) {

@@ -9,6 +9,7 @@
 #define FORETELL_MODELS_LAYERS_WINDOWED_LAYERS_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,28 @@ struct WindowedLayers {
   bool any_slides = false;         // a layer is a sliding one
 
   int64_t WindowOf(int64_t layer) const;
+  bool Slides(int64_t layer) const;
+  bool Mixes() const;  // some slide and some do not
 };
 
 // The list as the class holds it once it has loaded.
 void DeriveLayerTypes(const ConfigView& config,
                       const std::vector<std::string>& types);
+
+// dots.llm1's: layers from max_window_layers on, where sliding_window is no
+// null. `any_slides` without a window is a finding.
+struct LateWindowDefaults {
+  int64_t window = 4096;
+  int64_t first = 28;
+};
+WindowedLayers ReadLateWindows(const ConfigView& config, int64_t layers,
+                               const LateWindowDefaults& defaults);
+
+// Laguna's and MiMo's: layers as listed, and without a list those of `slides`;
+// sliding_window is no null.
+WindowedLayers ReadListedWindows(
+    const ConfigView& config, int64_t layers, int64_t window,
+    const std::function<bool(int64_t layer)>& slides = nullptr);
 
 WindowedLayers ReadWindowedLayers(const ConfigView& config, int64_t layers);
 // Gemma 2's: all layers slide but every `period`-th. Both masks are built for
