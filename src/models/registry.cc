@@ -11,6 +11,7 @@ extern const Family kApertusFamily;
 extern const Family kArceeFamily;
 extern const Family kBartFamily;
 extern const Family kBertFamily;
+extern const Family kBigBirdFamily;
 extern const Family kBitNetFamily;
 extern const Family kCodegenFamily;
 extern const Family kCohere2Family;
@@ -88,6 +89,7 @@ constexpr std::array kFamilies = {
     &kArceeFamily,           //
     &kBartFamily,            //
     &kBertFamily,            //
+    &kBigBirdFamily,         //
     &kBitNetFamily,          //
     &kCodegenFamily,         //
     &kCohere2Family,         //
