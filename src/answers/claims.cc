@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/library.h"
 
@@ -15,6 +16,10 @@ constexpr char kTorch[] = "2.15";
 bool IsVersion(const std::string& stated, std::string_view known) {
   return stated == known || stated.starts_with(std::string(known) + ".");
 }
+
+// Families whose forward computes with the attention mask itself.
+constexpr std::array<std::string_view, 3> kReadMask = {"opt", "bloom",
+                                                       "falcon"};
 
 }  // namespace
 
@@ -47,6 +52,12 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
   }
   if (step.mask && step.attention == "eager") {
     out.emplace_back("an attention mask that eager attention adds is left out");
+  }
+  if (step.mask &&
+      std::ranges::find(kReadMask, family.name) != kReadMask.end()) {
+    out.emplace_back(
+        "positions or biases that the class makes of the attention mask are "
+        "left out");
   }
   const bool lasts = std::ranges::any_of(
       compiled.graph().storages, [](const Storage& storage) {

@@ -16,6 +16,7 @@
 #include "graph/ops/loss.h"
 #include "graph/ops/matmul.h"
 #include "graph/ops/optimizer.h"
+#include "graph/ops/powers.h"
 #include "graph/ops/reduction.h"
 #include "graph/ops/sorting.h"
 #include "graph/ops/views.h"
@@ -56,7 +57,7 @@ std::span<const OperationRow* const> AllOperations() {
           AttentionOperations(), LossOperations(), ActivationOperations(),
           FusedOperations(), InPlaceOperations(), SortingOperations(),
           ConvolutionOperations(), ForeachOperations(), OptimizerOperations(),
-          CompareOperations()}) {
+          CompareOperations(), PowerOperations()}) {
       rows->insert(rows->end(), kind.begin(), kind.end());
     }
     std::ranges::sort(*rows, {}, &OperationRow::name);

@@ -13,6 +13,7 @@ extern const Family kBartFamily;
 extern const Family kBertFamily;
 extern const Family kBigBirdFamily;
 extern const Family kBitNetFamily;
+extern const Family kBloomFamily;
 extern const Family kCodegenFamily;
 extern const Family kCohere2Family;
 extern const Family kCohereFamily;
@@ -23,6 +24,7 @@ extern const Family kElectraFamily;
 extern const Family kErnie45Family;
 extern const Family kErnie4_5MoeFamily;
 extern const Family kExaone4Family;
+extern const Family kFalconFamily;
 extern const Family kFalconMambaFamily;
 extern const Family kGemma2Family;
 extern const Family kGemmaFamily;
@@ -31,10 +33,10 @@ extern const Family kGlm4MoeFamily;
 extern const Family kGlmFamily;
 extern const Family kGpt2Family;
 extern const Family kGptBigcodeFamily;
+extern const Family kGptjFamily;
 extern const Family kGptNeoFamily;
 extern const Family kGptNeoxFamily;
 extern const Family kGptOssFamily;
-extern const Family kGptjFamily;
 extern const Family kGraniteMoeFamily;
 extern const Family kHunyuanV1DenseFamily;
 extern const Family kHunyuanV1MoeFamily;
@@ -56,12 +58,13 @@ extern const Family kMistralFamily;
 extern const Family kMixtralFamily;
 extern const Family kModernBertFamily;
 extern const Family kMpnetFamily;
+extern const Family kMptFamily;
 extern const Family kMt5Family;
 extern const Family kNemotronFamily;
 extern const Family kNomicBertFamily;
 extern const Family kOlmo2Family;
-extern const Family kOlmoFamily;
 extern const Family kOlmoeFamily;
+extern const Family kOlmoFamily;
 extern const Family kOptFamily;
 extern const Family kPegasusFamily;
 extern const Family kPersimmonFamily;
@@ -78,6 +81,7 @@ extern const Family kStablelmFamily;
 extern const Family kStarcoder2Family;
 extern const Family kT5Family;
 extern const Family kUmt5Family;
+extern const Family kXglmFamily;
 extern const Family kXlmRobertaFamily;
 
 namespace {
@@ -91,9 +95,10 @@ constexpr std::array kFamilies = {
     &kBertFamily,            //
     &kBigBirdFamily,         //
     &kBitNetFamily,          //
+    &kBloomFamily,           //
     &kCodegenFamily,         //
-    &kCohere2Family,         //
     &kCohereFamily,          //
+    &kCohere2Family,         //
     &kDebertaV2Family,       //
     &kDistilBertFamily,      //
     &kDots1Family,           //
@@ -101,12 +106,13 @@ constexpr std::array kFamilies = {
     &kErnie45Family,         //
     &kErnie4_5MoeFamily,     //
     &kExaone4Family,         //
+    &kFalconFamily,          //
     &kFalconMambaFamily,     //
-    &kGemma2Family,          //
     &kGemmaFamily,           //
+    &kGemma2Family,          //
+    &kGlmFamily,             //
     &kGlm4Family,            //
     &kGlm4MoeFamily,         //
-    &kGlmFamily,             //
     &kGpt2Family,            //
     &kGptBigcodeFamily,      //
     &kGptNeoFamily,          //
@@ -121,32 +127,31 @@ constexpr std::array kFamilies = {
     &kLfm2MoeFamily,         //
     &kLlamaFamily,           //
     &kM2m100Family,          //
-    &kMamba2Family,          //
     &kMambaFamily,           //
+    &kMamba2Family,          //
     &kMarianFamily,          //
     &kMbartFamily,           //
-    &kMamba2Family,          //
-    &kMambaFamily,           //
     &kMegatronBertFamily,    //
     &kMiMoV2FlashFamily,     //
     &kMiniMaxM2Family,       //
-    &kMinistral3Family,      //
     &kMinistralFamily,       //
+    &kMinistral3Family,      //
     &kMistralFamily,         //
     &kMixtralFamily,         //
     &kModernBertFamily,      //
     &kMpnetFamily,           //
+    &kMptFamily,             //
     &kMt5Family,             //
     &kNemotronFamily,        //
     &kNomicBertFamily,       //
-    &kOlmo2Family,           //
     &kOlmoFamily,            //
+    &kOlmo2Family,           //
     &kOlmoeFamily,           //
     &kOptFamily,             //
     &kPegasusFamily,         //
     &kPersimmonFamily,       //
-    &kPhi3Family,            //
     &kPhiFamily,             //
+    &kPhi3Family,            //
     &kQwen2Family,           //
     &kQwen2MoeFamily,        //
     &kQwen3Family,           //
@@ -158,6 +163,7 @@ constexpr std::array kFamilies = {
     &kStarcoder2Family,      //
     &kT5Family,              //
     &kUmt5Family,            //
+    &kXglmFamily,            //
     &kXlmRobertaFamily,      //
 };
 

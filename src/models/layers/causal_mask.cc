@@ -8,6 +8,7 @@
 #include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
 #include "models/layers/functional.h"
+#include "models/layers/made_mask.h"
 
 namespace foretell {
 namespace {
@@ -106,6 +107,11 @@ Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
   if (attention == "sdpa" && !windowed) return {};
 
   return MaskOf(VisibleKeys(hidden, Tensor(), window, past), hidden, attention);
+}
+
+Tensor MadeCausalMask(const Tensor& hidden, std::string_view attention,
+                      int64_t past) {
+  return MaskOf(VisibleKeys(hidden, Tensor(), 0, past), hidden, attention);
 }
 
 Tensor CausalMaskOver(const Tensor& padding, const Tensor& hidden,

@@ -8,11 +8,12 @@ HeadedDecoder::HeadedDecoder(const Module& root, std::string_view base_name,
       base_(head.kind == Head::kNone ? root : root.Child(base_name)),
       head_config_(head) {}
 
-void HeadedDecoder::AddHead(const Embedding& embeddings, bool ties) {
-  embeddings.module.MarkInputEmbeddings();
+void HeadedDecoder::AddHead(const Module& embeddings, ParameterId weight,
+                            bool ties) {
+  embeddings.MarkInputEmbeddings();
   head_.emplace(root_, head_config_);
   if (head_config_.kind == Head::kCausalLm && ties) {
-    root_.builder().Tie(head_->projection->weight, embeddings.weight);
+    root_.builder().Tie(head_->projection->weight, weight);
   }
 }
 

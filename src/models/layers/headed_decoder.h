@@ -25,7 +25,10 @@ class HeadedDecoder : public Model {
   HeadedDecoder(const Module& root, std::string_view base_name,
                 const HeadConfig& head);
   // After the base model's parameters: the head's.
-  void AddHead(const Embedding& embeddings, bool ties);
+  void AddHead(const Embedding& embeddings, bool ties) {
+    AddHead(embeddings.module, embeddings.weight, ties);
+  }
+  void AddHead(const Module& embeddings, ParameterId weight, bool ties);
 
   // The base model's forward: [b, s, width].
   virtual Tensor RunBase(const ForwardInputs& inputs,

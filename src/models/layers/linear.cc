@@ -7,6 +7,7 @@
 #include "graph/ops/indexing.h"
 #include "graph/ops/matmul.h"
 #include "graph/ops/views.h"
+#include "models/layers/adapted_linear.h"
 #include "models/layers/dropout.h"
 #include "models/layers/functional.h"
 
@@ -63,6 +64,19 @@ Linear::Linear(const Module& at, int64_t in, int64_t out, bool has_bias,
     bias = at.builder().AddParameter(at.region(), "bias", {out}, dtype);
   }
   at.builder().graph().linears.push_back({at.region(), weight});
+}
+
+Tensor RunLinear(const Module& module, const Tensor& x,
+                 const std::function<Tensor()>& multiply) {
+  const Scope scope = module.Enter();
+  Builder& builder = module.builder();
+  const Adapter* adapter = builder.graph().AdapterOf(module.region());
+  if (adapter == nullptr) return multiply();
+  const auto run_base = [&] {
+    const Scope base(builder, adapter->base);
+    return multiply();
+  };
+  return WithAdapter(builder, *adapter, x, run_base());
 }
 
 Tensor Linear::Forward(const Tensor& x) const {
