@@ -21,15 +21,8 @@ std::unique_ptr<Model> BuildStack(const MambaConfig& settings,
   auto model = std::make_unique<MambaStack<MambaMixer, MambaConfig>>(
       root, settings, has_head);
   model->stacks.push_back({"decoder", settings.layers});
-  const MambaMixerConfig& mixer = settings.mixer;
-  LayerState state;
-  state.kind = LayerState::Kind::kRecurrent;
-  state.heads = mixer.channels;
-  state.key_dim = mixer.state;
-  state.value_dim = 1;
-  state.conv_channels = mixer.channels;
-  state.conv_tokens = mixer.kernel;
-  model->states.assign(static_cast<size_t>(settings.layers), state);
+  model->states.assign(static_cast<size_t>(settings.layers),
+                       StateOf(settings.mixer));
   model->context_length = {std::nullopt, "no positions: any length"};
   return model;
 }

@@ -9,6 +9,7 @@ namespace foretell {
 extern const Family kAlbertFamily;
 extern const Family kApertusFamily;
 extern const Family kArceeFamily;
+extern const Family kBambaFamily;
 extern const Family kBartFamily;
 extern const Family kBertFamily;
 extern const Family kBigBirdFamily;
@@ -25,6 +26,7 @@ extern const Family kErnie45Family;
 extern const Family kErnie4_5MoeFamily;
 extern const Family kExaone4Family;
 extern const Family kFalconFamily;
+extern const Family kFalconH1Family;
 extern const Family kFalconMambaFamily;
 extern const Family kGemma2Family;
 extern const Family kGemmaFamily;
@@ -33,13 +35,15 @@ extern const Family kGlm4MoeFamily;
 extern const Family kGlmFamily;
 extern const Family kGpt2Family;
 extern const Family kGptBigcodeFamily;
-extern const Family kGptjFamily;
 extern const Family kGptNeoFamily;
 extern const Family kGptNeoxFamily;
 extern const Family kGptOssFamily;
+extern const Family kGptjFamily;
 extern const Family kGraniteMoeFamily;
+extern const Family kGraniteMoeHybridFamily;
 extern const Family kHunyuanV1DenseFamily;
 extern const Family kHunyuanV1MoeFamily;
+extern const Family kJambaFamily;
 extern const Family kLagunaFamily;
 extern const Family kLfm2Family;
 extern const Family kLfm2MoeFamily;
@@ -63,8 +67,8 @@ extern const Family kMt5Family;
 extern const Family kNemotronFamily;
 extern const Family kNomicBertFamily;
 extern const Family kOlmo2Family;
-extern const Family kOlmoeFamily;
 extern const Family kOlmoFamily;
+extern const Family kOlmoeFamily;
 extern const Family kOptFamily;
 extern const Family kPegasusFamily;
 extern const Family kPersimmonFamily;
@@ -88,83 +92,87 @@ namespace {
 
 // By name.
 constexpr std::array kFamilies = {
-    &kAlbertFamily,          //
-    &kApertusFamily,         //
-    &kArceeFamily,           //
-    &kBartFamily,            //
-    &kBertFamily,            //
-    &kBigBirdFamily,         //
-    &kBitNetFamily,          //
-    &kBloomFamily,           //
-    &kCodegenFamily,         //
-    &kCohereFamily,          //
-    &kCohere2Family,         //
-    &kDebertaV2Family,       //
-    &kDistilBertFamily,      //
-    &kDots1Family,           //
-    &kElectraFamily,         //
-    &kErnie45Family,         //
-    &kErnie4_5MoeFamily,     //
-    &kExaone4Family,         //
-    &kFalconFamily,          //
-    &kFalconMambaFamily,     //
-    &kGemmaFamily,           //
-    &kGemma2Family,          //
-    &kGlmFamily,             //
-    &kGlm4Family,            //
-    &kGlm4MoeFamily,         //
-    &kGpt2Family,            //
-    &kGptBigcodeFamily,      //
-    &kGptNeoFamily,          //
-    &kGptNeoxFamily,         //
-    &kGptOssFamily,          //
-    &kGptjFamily,            //
-    &kGraniteMoeFamily,      //
-    &kHunyuanV1DenseFamily,  //
-    &kHunyuanV1MoeFamily,    //
-    &kLagunaFamily,          //
-    &kLfm2Family,            //
-    &kLfm2MoeFamily,         //
-    &kLlamaFamily,           //
-    &kM2m100Family,          //
-    &kMambaFamily,           //
-    &kMamba2Family,          //
-    &kMarianFamily,          //
-    &kMbartFamily,           //
-    &kMegatronBertFamily,    //
-    &kMiMoV2FlashFamily,     //
-    &kMiniMaxM2Family,       //
-    &kMinistralFamily,       //
-    &kMinistral3Family,      //
-    &kMistralFamily,         //
-    &kMixtralFamily,         //
-    &kModernBertFamily,      //
-    &kMpnetFamily,           //
-    &kMptFamily,             //
-    &kMt5Family,             //
-    &kNemotronFamily,        //
-    &kNomicBertFamily,       //
-    &kOlmoFamily,            //
-    &kOlmo2Family,           //
-    &kOlmoeFamily,           //
-    &kOptFamily,             //
-    &kPegasusFamily,         //
-    &kPersimmonFamily,       //
-    &kPhiFamily,             //
-    &kPhi3Family,            //
-    &kQwen2Family,           //
-    &kQwen2MoeFamily,        //
-    &kQwen3Family,           //
-    &kQwen3MoeFamily,        //
-    &kRobertaFamily,         //
-    &kSeedOssFamily,         //
-    &kSmolLm3Family,         //
-    &kStablelmFamily,        //
-    &kStarcoder2Family,      //
-    &kT5Family,              //
-    &kUmt5Family,            //
-    &kXglmFamily,            //
-    &kXlmRobertaFamily,      //
+    &kAlbertFamily,            //
+    &kApertusFamily,           //
+    &kArceeFamily,             //
+    &kBambaFamily,             //
+    &kBartFamily,              //
+    &kBertFamily,              //
+    &kBigBirdFamily,           //
+    &kBitNetFamily,            //
+    &kBloomFamily,             //
+    &kCodegenFamily,           //
+    &kCohere2Family,           //
+    &kCohereFamily,            //
+    &kDebertaV2Family,         //
+    &kDistilBertFamily,        //
+    &kDots1Family,             //
+    &kElectraFamily,           //
+    &kErnie45Family,           //
+    &kErnie4_5MoeFamily,       //
+    &kExaone4Family,           //
+    &kFalconFamily,            //
+    &kFalconH1Family,          //
+    &kFalconMambaFamily,       //
+    &kGemma2Family,            //
+    &kGemmaFamily,             //
+    &kGlm4Family,              //
+    &kGlm4MoeFamily,           //
+    &kGlmFamily,               //
+    &kGpt2Family,              //
+    &kGptBigcodeFamily,        //
+    &kGptNeoFamily,            //
+    &kGptNeoxFamily,           //
+    &kGptOssFamily,            //
+    &kGptjFamily,              //
+    &kGraniteMoeFamily,        //
+    &kGraniteMoeHybridFamily,  //
+    &kHunyuanV1DenseFamily,    //
+    &kHunyuanV1MoeFamily,      //
+    &kJambaFamily,             //
+    &kLagunaFamily,            //
+    &kLfm2Family,              //
+    &kLfm2MoeFamily,           //
+    &kLlamaFamily,             //
+    &kM2m100Family,            //
+    &kMamba2Family,            //
+    &kMambaFamily,             //
+    &kMarianFamily,            //
+    &kMbartFamily,             //
+    &kMegatronBertFamily,      //
+    &kMiMoV2FlashFamily,       //
+    &kMiniMaxM2Family,         //
+    &kMinistral3Family,        //
+    &kMinistralFamily,         //
+    &kMistralFamily,           //
+    &kMixtralFamily,           //
+    &kModernBertFamily,        //
+    &kMpnetFamily,             //
+    &kMptFamily,               //
+    &kMt5Family,               //
+    &kNemotronFamily,          //
+    &kNomicBertFamily,         //
+    &kOlmo2Family,             //
+    &kOlmoFamily,              //
+    &kOlmoeFamily,             //
+    &kOptFamily,               //
+    &kPegasusFamily,           //
+    &kPersimmonFamily,         //
+    &kPhi3Family,              //
+    &kPhiFamily,               //
+    &kQwen2Family,             //
+    &kQwen2MoeFamily,          //
+    &kQwen3Family,             //
+    &kQwen3MoeFamily,          //
+    &kRobertaFamily,           //
+    &kSeedOssFamily,           //
+    &kSmolLm3Family,           //
+    &kStablelmFamily,          //
+    &kStarcoder2Family,        //
+    &kT5Family,                //
+    &kUmt5Family,              //
+    &kXglmFamily,              //
+    &kXlmRobertaFamily,        //
 };
 
 }  // namespace

@@ -26,30 +26,53 @@ Shape RecurrentExtents(const Mamba2Config& config) {
   return {config.heads, config.head_dim, config.state};
 }
 
-GatedRmsNorm::GatedRmsNorm(const Module& at, int64_t width, int64_t group,
-                           double eps)
+GatedRmsNorm::GatedRmsNorm(const Module& at, int64_t width,
+                           const Mamba2Config& config)
     : module(at),
       weight(at.Parameter("weight", {width})),
-      group_size(group),
-      epsilon(eps) {}
+      kind(config.norm),
+      groups(config.groups),
+      epsilon(config.norm_epsilon) {}
 
 Tensor GatedRmsNorm::Forward(const Tensor& x, const Tensor& gate) const {
   const Scope scope = module.Enter();
+  if (groups <= 0 || x.shape().rank() == 0) return x;
+  if (kind != MixerNorm::kGated) return ForwardAroundGate(x, gate);
   Tensor hidden = To(x, DType::kFloat32);
   const auto open = [&] {
     return Mul(hidden, Silu(To(gate, DType::kFloat32)));
   };
   hidden = open();
   const Shape flat = hidden.shape();
-  if (group_size <= 0 || flat.rank() == 0) return hidden;
   Shape grouped = flat;
-  grouped.Set(-1, flat[-1] / group_size);
-  grouped.Append(group_size);
+  grouped.Set(-1, groups);
+  grouped.Append(flat[-1] / groups);
   Tensor group = View(hidden, grouped);
   const Tensor variance = MeanLast(PowScalar(group, 2));
   group = Mul(group, Rsqrt(AddScalar(variance, epsilon)));
   hidden = View(group, flat);
   return Mul(module.builder().Read(weight), To(hidden, x.dtype()));
+}
+
+// FalconH1RMSNormGated: each step takes the place of the one before.
+Tensor GatedRmsNorm::ForwardAroundGate(const Tensor& x,
+                                       const Tensor& gate) const {
+  Tensor hidden = x;
+  const auto open = [&] {
+    const auto gated = [&] { return Silu(To(gate, DType::kFloat32)); };
+    return Mul(hidden, gated());
+  };
+  if (kind == MixerNorm::kAfterGate) hidden = open();
+  const Shape flat = hidden.shape();
+  const int64_t width = flat[-1] / groups;
+  hidden = To(hidden, DType::kFloat32);
+  hidden = View(hidden, {flat[0], flat[1], groups, width});
+  const Tensor variance = MeanLast(PowScalar(hidden, 2));
+  hidden = Mul(hidden, Rsqrt(AddScalar(variance, epsilon)));
+  hidden = Mul(View(module.builder().Read(weight), {groups, width}), hidden);
+  hidden = View(hidden, flat);
+  if (kind == MixerNorm::kBeforeGate) hidden = open();
+  return To(hidden, x.dtype());
 }
 
 Mamba2Mixer::Mamba2Mixer(const Module& at, const Mamba2Config& settings)
@@ -64,11 +87,18 @@ Mamba2Mixer::Mamba2Mixer(const Module& at, const Mamba2Config& settings)
       in_proj(at.Child("in_proj", RegionKind::kLinear), config.hidden,
               config.channels + config.ConvChannels() + config.heads,
               config.in_bias),
-      norm(at.Child("norm", RegionKind::kNorm), config.channels,
-           config.groups > 0 ? config.channels / config.groups : 0,
-           config.norm_epsilon),
+      norm(config.norm == MixerNorm::kNone
+               ? std::nullopt
+               : std::optional<GatedRmsNorm>(
+                     std::in_place, at.Child("norm", RegionKind::kNorm),
+                     config.channels, config)),
       out_proj(at.Child("out_proj", RegionKind::kLinear), config.channels,
-               config.hidden, config.out_bias) {}
+               config.hidden, config.out_bias) {
+  if (!config.scales_projection) return;
+  const int64_t width = config.channels + config.ConvChannels() + config.heads;
+  at.Buffer("mup_vector", {1, 1, width}, at.builder().dtype(), false);
+  mup_vector = at.builder().graph().buffers.back().value;
+}
 
 Tensor Mamba2Mixer::ScanAll(const Tensor& hidden, const Tensor& step,
                             const Tensor& a, const Tensor& b, const Tensor& c,
@@ -99,7 +129,8 @@ Tensor Mamba2Mixer::ScanAll(const Tensor& hidden, const Tensor& step,
 }
 
 Tensor Mamba2Mixer::ScanOne(Tensor hidden, Tensor step, Tensor a, Tensor b,
-                            Tensor c, const RecurrentCache& cache) const {
+                            Tensor c, const Tensor& gate,
+                            const RecurrentCache& cache) const {
   Builder& builder = module.builder();
   const int64_t batch = hidden.size(0);
   const int64_t width = config.head_dim;
@@ -113,6 +144,7 @@ Tensor Mamba2Mixer::ScanOne(Tensor hidden, Tensor step, Tensor a, Tensor b,
   inputs.skip_hp = Expand(Unsqueeze(builder.Read(skip), 1), {-1, width});
   inputs.step_bias_hp =
       Expand(Unsqueeze(builder.Read(dt_bias), 1), {-1, width});
+  if (!norm) inputs.gate_bhp = View(gate, {batch, config.heads, width});
   return View(ScanStep(inputs, cache.recurrent), {batch, 1, -1});
 }
 
@@ -121,7 +153,14 @@ Tensor Mamba2Mixer::Forward(const Tensor& hidden, RecurrentCache* cache) const {
   Builder& builder = module.builder();
   const DType dtype = hidden.dtype();
   const bool is_filled = cache != nullptr && cache->IsFilled();
-  const Tensor projected = in_proj.Forward(hidden);
+  const auto project = [&] {
+    const Tensor scaled = config.input_multiplier
+                              ? MulScalar(hidden, *config.input_multiplier)
+                              : hidden;
+    return in_proj.Forward(scaled);
+  };
+  Tensor projected = project();
+  if (mup_vector) projected = Mul(projected, builder.Read(*mup_vector));
   const auto exponent = [&] {
     const auto raised = [&] {
       return Exp(To(builder.Read(a_log), DType::kFloat32));
@@ -152,10 +191,14 @@ Tensor Mamba2Mixer::Forward(const Tensor& hidden, RecurrentCache* cache) const {
   const int64_t width = config.groups * config.state;
   parts = SplitSizes(mixed, {config.channels, width, width}, -1);
   if (!builder.failure().empty()) return hidden;
-  Tensor scanned = is_filled
-                       ? ScanOne(parts[0], step, a, parts[1], parts[2], *cache)
-                       : ScanAll(parts[0], step, a, parts[1], parts[2], cache);
-  scanned = norm.Forward(scanned, gate);
+  Tensor scanned =
+      is_filled ? ScanOne(parts[0], step, a, parts[1], parts[2], gate, *cache)
+                : ScanAll(parts[0], step, a, parts[1], parts[2], cache);
+  if (norm) {
+    scanned = norm->Forward(scanned, gate);
+  } else if (!is_filled) {
+    scanned = Mul(scanned, Silu(gate));
+  }
   return out_proj.Forward(To(scanned, dtype));
 }
 

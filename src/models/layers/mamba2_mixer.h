@@ -19,6 +19,14 @@
 
 namespace foretell {
 
+// What follows the scan.
+enum class MixerNorm : uint8_t {
+  kGated,       // GatedRmsNorm
+  kNone,        // times silu(gate)
+  kBeforeGate,  // Falcon H1's norm, then times silu(gate)
+  kAfterGate,   // the other way round
+};
+
 struct Mamba2Config {
   int64_t hidden = 0;
   int64_t channels = 0;  // intermediate_size
@@ -32,7 +40,12 @@ struct Mamba2Config {
   bool out_bias = false;
   bool conv_bias = true;
   Activation activation = Activation::kSilu;
+  MixerNorm norm = MixerNorm::kGated;
   double norm_epsilon = 0;
+  // Falcon H1: what the input is multiplied by, and whether the projection is
+  // multiplied by a buffer mup_vector.
+  std::optional<double> input_multiplier;
+  bool scales_projection = false;
   double least_step = 0;  // what the time step is cut to
   double most_step = std::numeric_limits<double>::infinity();
 
@@ -46,13 +59,17 @@ Shape RecurrentExtents(const Mamba2Config& config);
 
 // weight [width]; x times silu(gate), over its root mean square within groups.
 struct GatedRmsNorm {
-  GatedRmsNorm(const Module& at, int64_t width, int64_t group, double eps);
+  GatedRmsNorm(const Module& at, int64_t width, const Mamba2Config& config);
   Tensor Forward(const Tensor& x, const Tensor& gate) const;
 
   Module module;
   ParameterId weight;
-  int64_t group_size;
+  MixerNorm kind;
+  int64_t groups;
   double epsilon;
+
+ private:
+  Tensor ForwardAroundGate(const Tensor& x, const Tensor& gate) const;
 };
 
 struct Mamba2Mixer {
@@ -69,14 +86,15 @@ struct Mamba2Mixer {
   ActivationModule act;
   DepthwiseConv1d conv1d;
   Linear in_proj;
-  GatedRmsNorm norm;
+  std::optional<GatedRmsNorm> norm;
   Linear out_proj;
+  std::optional<ValueId> mup_vector;  // [1, 1, width of the projection]
 
  private:
   Tensor ScanAll(const Tensor& hidden, const Tensor& step, const Tensor& a,
                  const Tensor& b, const Tensor& c, RecurrentCache* cache) const;
   Tensor ScanOne(Tensor hidden, Tensor step, Tensor a, Tensor b, Tensor c,
-                 const RecurrentCache& cache) const;
+                 const Tensor& gate, const RecurrentCache& cache) const;
 };
 
 }  // namespace foretell

@@ -11,6 +11,21 @@
 
 namespace foretell {
 
+LayerState StateOf(const MambaMixerConfig& config) {
+  LayerState state;
+  state.kind = LayerState::Kind::kRecurrent;
+  state.heads = config.channels;
+  state.key_dim = config.state;
+  state.value_dim = 1;
+  state.conv_channels = config.channels;
+  state.conv_tokens = config.kernel;
+  return state;
+}
+
+Shape RecurrentExtents(const MambaMixerConfig& config) {
+  return {config.channels, config.state};
+}
+
 WeightlessRmsNorm::WeightlessRmsNorm(const Module& at, int64_t width,
                                      double eps)
     : module(at), epsilon(eps) {
@@ -39,6 +54,16 @@ MambaMixer::MambaMixer(const Module& at, const MambaMixerConfig& settings)
               config.channels, true),
       out_proj(at.Child("out_proj", RegionKind::kLinear), config.channels,
                config.hidden, config.bias) {
+  if (config.weighted_norm_epsilon) {
+    const auto weigh = [&](std::optional<RmsNorm>& norm, std::string_view name,
+                           int64_t width) {
+      norm.emplace(at.Child(name, RegionKind::kNorm), width,
+                   *config.weighted_norm_epsilon);
+    };
+    weigh(dt_weighted_norm, "dt_layernorm", config.rank);
+    weigh(b_weighted_norm, "b_layernorm", config.state);
+    weigh(c_weighted_norm, "c_layernorm", config.state);
+  }
   if (!config.mixer_norm_epsilon) return;
   const auto add = [&](std::optional<WeightlessRmsNorm>& norm,
                        std::string_view name, int64_t width) {
@@ -74,7 +99,13 @@ Tensor MambaMixer::Forward(const Tensor& hidden, RecurrentCache* cache) const {
     return Neg(raised());
   };
   const Tensor a_dn = exponent();
-  if (builder.execution().training && cache == nullptr) OfferToKernel();
+  if (cache != nullptr && cache->IsFilled()) {
+    builder.Fail("one token against Mamba's state is not derived");
+    return hidden;
+  }
+  if (config.asks_kernel && builder.execution().training && cache == nullptr) {
+    OfferToKernel();
+  }
   std::vector<Tensor> halves = Split(projected_bds, config.channels, 1);
   if (!builder.failure().empty()) return hidden;
   Tensor hidden_bds = std::move(halves[0]);
@@ -96,6 +127,10 @@ Tensor MambaMixer::Forward(const Tensor& hidden, RecurrentCache* cache) const {
     step = dt_layernorm->Forward(step);
     b_bsn = b_layernorm->Forward(b_bsn);
     c_bsn = c_layernorm->Forward(c_bsn);
+  } else if (config.weighted_norm_epsilon) {
+    step = dt_weighted_norm->Forward(step);
+    b_bsn = b_weighted_norm->Forward(b_bsn);
+    c_bsn = c_weighted_norm->Forward(c_bsn);
   }
   step = MatrixTimesBatch(builder.Read(dt_proj.weight), Transpose(step, 1, 2));
   const Tensor step_bias = To(builder.Read(*dt_proj.bias), DType::kFloat32);

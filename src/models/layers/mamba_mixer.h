@@ -16,6 +16,7 @@
 #include "models/layers/module.h"
 #include "models/layers/norm.h"
 #include "models/layers/short_convolution.h"
+#include "spec/layer_state.h"
 
 namespace foretell {
 
@@ -31,7 +32,15 @@ struct MambaMixerConfig {
   double norm_epsilon = 0;
   // Set where time step, B and C pass a norm without a weight (FalconMamba).
   std::optional<double> mixer_norm_epsilon;
+  // The same of norms with a weight (Jamba).
+  std::optional<double> weighted_norm_epsilon;
+  bool asks_kernel = true;  // MambaMixer::OfferToKernel
 };
+
+// The state that a layer of this mixer keeps.
+LayerState StateOf(const MambaMixerConfig& config);
+// The extents of its recurrent state behind the batch.
+Shape RecurrentExtents(const MambaMixerConfig& config);
 
 // x over its root mean square, in float32. The weight of ones is a buffer that
 // only a fused kernel would read.
@@ -61,6 +70,10 @@ struct MambaMixer {
   std::optional<WeightlessRmsNorm> dt_layernorm;
   std::optional<WeightlessRmsNorm> b_layernorm;
   std::optional<WeightlessRmsNorm> c_layernorm;
+  // Under the same names.
+  std::optional<RmsNorm> dt_weighted_norm;
+  std::optional<RmsNorm> b_weighted_norm;
+  std::optional<RmsNorm> c_weighted_norm;
 
  private:
   void OfferToKernel() const;
