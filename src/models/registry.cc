@@ -65,6 +65,7 @@ extern const Family kMpnetFamily;
 extern const Family kMptFamily;
 extern const Family kMt5Family;
 extern const Family kNemotronFamily;
+extern const Family kNemotronHFamily;
 extern const Family kNomicBertFamily;
 extern const Family kOlmo2Family;
 extern const Family kOlmoFamily;
@@ -87,6 +88,7 @@ extern const Family kT5Family;
 extern const Family kUmt5Family;
 extern const Family kXglmFamily;
 extern const Family kXlmRobertaFamily;
+extern const Family kZamba2Family;
 
 namespace {
 
@@ -151,6 +153,7 @@ constexpr std::array kFamilies = {
     &kMptFamily,               //
     &kMt5Family,               //
     &kNemotronFamily,          //
+    &kNemotronHFamily,         //
     &kNomicBertFamily,         //
     &kOlmo2Family,             //
     &kOlmoFamily,              //
@@ -173,6 +176,7 @@ constexpr std::array kFamilies = {
     &kUmt5Family,              //
     &kXglmFamily,              //
     &kXlmRobertaFamily,        //
+    &kZamba2Family,            //
 };
 
 }  // namespace

@@ -51,6 +51,7 @@ struct HybridConfig {
   std::string embeddings_name = "embed_tokens";
   std::string norm_name = "norm";
   std::optional<double> embedding_multiplier;
+  bool clones_embeddings = false;  // for the layers: HybridContext::embedded
   std::optional<double> logit_multiplier;
   std::optional<double> logit_divisor;
   bool logits_in_float = false;
@@ -66,6 +67,7 @@ struct HybridConfig {
 
 // What every layer's forward is given.
 struct HybridContext {
+  Tensor embedded;                   // a copy; empty where no layer needs it
   Tensor position_ids;               // [1, s]
   std::pair<Tensor, Tensor> rotary;  // empty where there are no positions
   Tensor mask;                       // of attention; may be empty
@@ -194,6 +196,9 @@ class HybridDecoder : public Model {
     const Tensor embedded = embed();
     Tensor hidden = embedded;
     HybridContext context;
+    if (config_.clones_embeddings) {
+      context.embedded = CloneContiguous(embedded);
+    }
     context.attention = inputs.attention;
     context.experts = inputs.experts;
     context.router_logits = &router_logits;
