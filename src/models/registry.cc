@@ -18,7 +18,9 @@ extern const Family kBloomFamily;
 extern const Family kCodegenFamily;
 extern const Family kCohere2Family;
 extern const Family kCohereFamily;
+extern const Family kDbrxFamily;
 extern const Family kDebertaV2Family;
+extern const Family kDeepseekFamily;
 extern const Family kDistilBertFamily;
 extern const Family kDots1Family;
 extern const Family kElectraFamily;
@@ -75,6 +77,7 @@ extern const Family kPegasusFamily;
 extern const Family kPersimmonFamily;
 extern const Family kPhi3Family;
 extern const Family kPhiFamily;
+extern const Family kPhimoeFamily;
 extern const Family kQwen2Family;
 extern const Family kQwen2MoeFamily;
 extern const Family kQwen3Family;
@@ -177,6 +180,81 @@ constexpr std::array kFamilies = {
     &kXglmFamily,              //
     &kXlmRobertaFamily,        //
     &kZamba2Family,            //
+    &kAlbertFamily,            //
+    &kApertusFamily,           //
+    &kArceeFamily,             //
+    &kBartFamily,              //
+    &kBertFamily,              //
+    &kBitNetFamily,            //
+    &kCodegenFamily,           //
+    &kCohere2Family,           //
+    &kCohereFamily,            //
+    &kDbrxFamily,              //
+    &kDebertaV2Family,         //
+    &kDeepseekFamily,          //
+    &kDistilBertFamily,        //
+    &kDots1Family,             //
+    &kElectraFamily,           //
+    &kErnie45Family,           //
+    &kErnie4_5MoeFamily,       //
+    &kExaone4Family,           //
+    &kFalconMambaFamily,       //
+    &kGemma2Family,            //
+    &kGemmaFamily,             //
+    &kGlm4Family,              //
+    &kGlm4MoeFamily,           //
+    &kGlmFamily,               //
+    &kGpt2Family,              //
+    &kGptBigcodeFamily,        //
+    &kGptNeoFamily,            //
+    &kGptNeoxFamily,           //
+    &kGptOssFamily,            //
+    &kGptjFamily,              //
+    &kGraniteMoeFamily,        //
+    &kHunyuanV1DenseFamily,    //
+    &kHunyuanV1MoeFamily,      //
+    &kLagunaFamily,            //
+    &kLfm2Family,              //
+    &kLfm2MoeFamily,           //
+    &kLlamaFamily,             //
+    &kM2m100Family,            //
+    &kMamba2Family,            //
+    &kMambaFamily,             //
+    &kMarianFamily,            //
+    &kMbartFamily,             //
+    &kMegatronBertFamily,      //
+    &kMiMoV2FlashFamily,       //
+    &kMiniMaxM2Family,         //
+    &kMinistral3Family,        //
+    &kMinistralFamily,         //
+    &kMistralFamily,           //
+    &kMixtralFamily,           //
+    &kModernBertFamily,        //
+    &kMpnetFamily,             //
+    &kMt5Family,               //
+    &kNemotronFamily,          //
+    &kNomicBertFamily,         //
+    &kOlmo2Family,             //
+    &kOlmoFamily,              //
+    &kOlmoeFamily,             //
+    &kOptFamily,               //
+    &kPegasusFamily,           //
+    &kPersimmonFamily,         //
+    &kPhi3Family,              //
+    &kPhiFamily,               //
+    &kPhimoeFamily,            //
+    &kQwen2Family,             //
+    &kQwen2MoeFamily,          //
+    &kQwen3Family,             //
+    &kQwen3MoeFamily,          //
+    &kRobertaFamily,           //
+    &kSeedOssFamily,           //
+    &kSmolLm3Family,           //
+    &kStablelmFamily,          //
+    &kStarcoder2Family,        //
+    &kT5Family,                //
+    &kUmt5Family,              //
+    &kXlmRobertaFamily,        //
 };
 
 }  // namespace
