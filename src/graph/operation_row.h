@@ -35,6 +35,7 @@ class OperationArguments {
       : inputs_(inputs), attributes_(attributes) {}
 
   size_t input_count() const { return inputs_.size(); }
+  size_t attribute_count() const { return attributes_.size(); }
   std::span<const Value* const> inputs() const { return inputs_; }
   const Value& input(size_t index) const;
   int64_t Integer(size_t index) const;

@@ -16,6 +16,8 @@ int64_t Saturating(int64_t a, int64_t b) {
   return std::min(out, kTop);
 }
 
+}  // namespace
+
 // is_channels_last_strides_2d and its kin for three axes: from the channels
 // through the last axis to the first, strides grow.
 bool LooksChannelsLast(const Value& value) {
@@ -35,8 +37,6 @@ bool LooksChannelsLast(const Value& value) {
   }
   return true;
 }
-
-}  // namespace
 
 Shape ContiguousStrides(const Shape& shape) {
   Shape strides = shape;

@@ -20,6 +20,8 @@ namespace foretell {
 Shape ContiguousStrides(const Shape& shape);
 
 bool IsContiguous(const Value& value);
+// Whether four or five axes seem to lie channels last.
+bool LooksChannelsLast(const Value& value);
 // Strides of a new tensor of `shape` where PyTorch follows how `like` seems to
 // lie (suggest_memory_format): channels last, with four or five axes whose
 // strides look so, else row-major.

@@ -80,9 +80,14 @@ extern const Family kPhiFamily;
 extern const Family kPhimoeFamily;
 extern const Family kQwen2Family;
 extern const Family kQwen2MoeFamily;
+extern const Family kQwen35Family;
+extern const Family kQwen35MoeFamily;
 extern const Family kQwen3Family;
 extern const Family kQwen3MoeFamily;
+extern const Family kQwen3NextFamily;
+extern const Family kRecurrentGemmaFamily;
 extern const Family kRobertaFamily;
+extern const Family kRwkvFamily;
 extern const Family kSeedOssFamily;
 extern const Family kSmolLm3Family;
 extern const Family kStablelmFamily;
@@ -109,7 +114,9 @@ constexpr std::array kFamilies = {
     &kCodegenFamily,           //
     &kCohere2Family,           //
     &kCohereFamily,            //
+    &kDbrxFamily,              //
     &kDebertaV2Family,         //
+    &kDeepseekFamily,          //
     &kDistilBertFamily,        //
     &kDots1Family,             //
     &kElectraFamily,           //
@@ -166,11 +173,17 @@ constexpr std::array kFamilies = {
     &kPersimmonFamily,         //
     &kPhi3Family,              //
     &kPhiFamily,               //
+    &kPhimoeFamily,            //
     &kQwen2Family,             //
     &kQwen2MoeFamily,          //
+    &kQwen35Family,            //
+    &kQwen35MoeFamily,         //
     &kQwen3Family,             //
     &kQwen3MoeFamily,          //
+    &kQwen3NextFamily,         //
+    &kRecurrentGemmaFamily,    //
     &kRobertaFamily,           //
+    &kRwkvFamily,              //
     &kSeedOssFamily,           //
     &kSmolLm3Family,           //
     &kStablelmFamily,          //
@@ -180,81 +193,6 @@ constexpr std::array kFamilies = {
     &kXglmFamily,              //
     &kXlmRobertaFamily,        //
     &kZamba2Family,            //
-    &kAlbertFamily,            //
-    &kApertusFamily,           //
-    &kArceeFamily,             //
-    &kBartFamily,              //
-    &kBertFamily,              //
-    &kBitNetFamily,            //
-    &kCodegenFamily,           //
-    &kCohere2Family,           //
-    &kCohereFamily,            //
-    &kDbrxFamily,              //
-    &kDebertaV2Family,         //
-    &kDeepseekFamily,          //
-    &kDistilBertFamily,        //
-    &kDots1Family,             //
-    &kElectraFamily,           //
-    &kErnie45Family,           //
-    &kErnie4_5MoeFamily,       //
-    &kExaone4Family,           //
-    &kFalconMambaFamily,       //
-    &kGemma2Family,            //
-    &kGemmaFamily,             //
-    &kGlm4Family,              //
-    &kGlm4MoeFamily,           //
-    &kGlmFamily,               //
-    &kGpt2Family,              //
-    &kGptBigcodeFamily,        //
-    &kGptNeoFamily,            //
-    &kGptNeoxFamily,           //
-    &kGptOssFamily,            //
-    &kGptjFamily,              //
-    &kGraniteMoeFamily,        //
-    &kHunyuanV1DenseFamily,    //
-    &kHunyuanV1MoeFamily,      //
-    &kLagunaFamily,            //
-    &kLfm2Family,              //
-    &kLfm2MoeFamily,           //
-    &kLlamaFamily,             //
-    &kM2m100Family,            //
-    &kMamba2Family,            //
-    &kMambaFamily,             //
-    &kMarianFamily,            //
-    &kMbartFamily,             //
-    &kMegatronBertFamily,      //
-    &kMiMoV2FlashFamily,       //
-    &kMiniMaxM2Family,         //
-    &kMinistral3Family,        //
-    &kMinistralFamily,         //
-    &kMistralFamily,           //
-    &kMixtralFamily,           //
-    &kModernBertFamily,        //
-    &kMpnetFamily,             //
-    &kMt5Family,               //
-    &kNemotronFamily,          //
-    &kNomicBertFamily,         //
-    &kOlmo2Family,             //
-    &kOlmoFamily,              //
-    &kOlmoeFamily,             //
-    &kOptFamily,               //
-    &kPegasusFamily,           //
-    &kPersimmonFamily,         //
-    &kPhi3Family,              //
-    &kPhiFamily,               //
-    &kPhimoeFamily,            //
-    &kQwen2Family,             //
-    &kQwen2MoeFamily,          //
-    &kQwen3Family,             //
-    &kQwen3MoeFamily,          //
-    &kRobertaFamily,           //
-    &kSeedOssFamily,           //
-    &kSmolLm3Family,           //
-    &kStablelmFamily,          //
-    &kStarcoder2Family,        //
-    &kT5Family,                //
-    &kUmt5Family,              //
-    &kXlmRobertaFamily,        //
 };
 
 }  // namespace

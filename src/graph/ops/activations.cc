@@ -33,6 +33,17 @@ std::string InferBackward(const OperationArguments& args,
   return "";
 }
 
+// What was kept decides the layout: on devices without data, as recorded, a
+// choice by it comes first.
+std::string InferSoftplusBackward(const OperationArguments& args,
+                                  std::vector<OperationOutput>& outputs) {
+  const std::string reason = InferBackward(args, outputs);
+  if (!reason.empty()) return reason;
+  const Value* const inputs[] = {&args.input(1), &args.input(0)};
+  outputs.back().strides = ElementwiseStrides(inputs, args.input(0).shape);
+  return "";
+}
+
 std::string InferPreluBackward(const OperationArguments& args,
                                std::vector<OperationOutput>& outputs) {
   const std::string reason = InferBackward(args, outputs);
@@ -146,7 +157,7 @@ constexpr OperationRow kMishBackward = {.name = "aten.mish_backward.default",
 constexpr OperationRow kSoftplusBackward = {
     .name = "aten.softplus_backward.default",
     .doc = "The gradient of softplus.",
-    .infer = InferBackward,
+    .infer = InferSoftplusBackward,
     .differentiable = Differentiable::kNo};
 constexpr OperationRow kTanhBackward = {
     .name = "aten.tanh_backward.default",

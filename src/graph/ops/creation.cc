@@ -85,6 +85,12 @@ constexpr OperationRow kTril = {
     .doc = "x, with zeros above a diagonal of its last axes.",
     .infer = InferTril,
     .gradient = GradientOfTril};
+// Here of a mask only.
+constexpr OperationRow kTriu = {
+    .name = "aten.triu.default",
+    .doc = "x, with zeros below a diagonal of its last axes.",
+    .infer = InferTril,
+    .differentiable = Differentiable::kNo};
 constexpr OperationRow kZerosLike = {.name = "aten.zeros_like.default",
                                      .doc = "Zeros of the extents of x.",
                                      .infer = InferLike,
@@ -123,10 +129,10 @@ constexpr OperationRow kLocalScalar = {
     .differentiable = Differentiable::kNo};
 
 constexpr std::array kRows = {
-    &kArange,      &kArangeStart, &kZeros,     &kScalarTensor,
-    &kLocalScalar, &kEmpty,       &kNewZeros,  &kZerosLike,
-    &kFullLike,    &kEmptyLike,   &kLiftFresh, &kNewOnes,
-    &kOnes,        &kTril,        &kOnesLike,  &kNewEmptyStrided};
+    &kArange,    &kArangeStart,    &kZeros,     &kScalarTensor, &kLocalScalar,
+    &kEmpty,     &kNewZeros,       &kZerosLike, &kFullLike,     &kEmptyLike,
+    &kLiftFresh, &kNewOnes,        &kOnes,      &kTril,         &kTriu,
+    &kOnesLike,  &kNewEmptyStrided};
 
 }  // namespace
 
@@ -170,8 +176,16 @@ Tensor Tril(Tensor x, int64_t diagonal) {
   return x.builder().Emit(kTril, {std::move(x)}, {diagonal});
 }
 
+Tensor Triu(Tensor x, int64_t diagonal) {
+  return x.builder().Emit(kTriu, {std::move(x)}, {diagonal});
+}
+
 Tensor ZerosLike(Tensor x) {
   const DType dtype = x.dtype();
+  return x.builder().Emit(kZerosLike, {std::move(x)}, {dtype});
+}
+
+Tensor ZerosLike(Tensor x, DType dtype) {
   return x.builder().Emit(kZerosLike, {std::move(x)}, {dtype});
 }
 

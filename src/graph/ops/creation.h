@@ -25,12 +25,15 @@ Tensor Empty(Builder& builder, const Shape& shape, DType dtype);
 Tensor NewZeros(Tensor x, const Shape& shape);  // in the dtype of x
 Tensor NewOnes(Tensor x, const Shape& shape, DType dtype);
 Tensor ZerosLike(Tensor x);
+Tensor ZerosLike(Tensor x, DType dtype);
 Tensor OnesLike(Tensor x);
 // In the dtype of x, nothing written to it.
 Tensor NewEmptyStrided(Tensor x, const Shape& shape, const Shape& strides);
 Tensor EmptyLike(Tensor x);
 // What lies above a diagonal is zero: the main one, or one so many above it.
 Tensor Tril(Tensor x, int64_t diagonal = 0);
+// What lies below it.
+Tensor Triu(Tensor x, int64_t diagonal = 0);
 Tensor FullLike(Tensor x, double value, DType dtype);
 // torch.tensor(numbers), on the host.
 Tensor LiftFresh(Builder& builder, const Shape& shape, DType dtype);

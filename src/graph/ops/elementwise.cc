@@ -67,7 +67,11 @@ std::string InferWhere(const OperationArguments& args, Outputs& outputs) {
 }
 
 std::string InferToCopy(const OperationArguments& args, Outputs& outputs) {
-  return Elementwise(args, args.Type(0), outputs);
+  const std::string reason = Elementwise(args, args.Type(0), outputs);
+  if (reason.empty() && args.attribute_count() > 1 && args.Flag(1)) {
+    outputs[0].strides = ContiguousStrides(outputs[0].shape);
+  }
+  return reason;
 }
 
 std::string InferMaybeScalar(const OperationArguments& args, Outputs& outputs) {
@@ -354,6 +358,13 @@ Tensor Silu(Tensor x) { return x.builder().Emit(kSilu, {std::move(x)}); }
 Tensor To(Tensor x, DType dtype) {
   if (x.dtype() == dtype) return x;
   return x.builder().Emit(kToCopy, {std::move(x)}, {dtype});
+}
+
+Tensor ToContiguous(Tensor x, DType dtype) {
+  const bool is_same =
+      x.dtype() == dtype && !LooksChannelsLast(x.builder().ValueOf(x.id()));
+  if (is_same) return x;
+  return x.builder().Emit(kToCopy, {std::move(x)}, {dtype, true});
 }
 
 Tensor Transfer(Tensor x) {

@@ -41,6 +41,9 @@ Tensor Silu(Tensor x);
 // Another dtype, laid out as before; the same tensor where nothing changes.
 Tensor To(Tensor x, DType dtype);
 // The same on another device; always a copy.
+// x.to(dtype, memory_format=torch.contiguous_format): row by row where it is
+// copied, which it also is where it seems to lie channels last.
+Tensor ToContiguous(Tensor x, DType dtype);
 Tensor Transfer(Tensor x);
 Tensor EqScalar(Tensor x, double y);
 Tensor Eq(Tensor x, Tensor y);

@@ -87,6 +87,10 @@ constexpr OperationRow kAdd = {.name = "aten.add_.Tensor",
                                .doc = "x += y.",
                                .infer = InferInPlace,
                                .gradient = GradientOfAdd};
+constexpr OperationRow kSub = {.name = "aten.sub_.Tensor",
+                               .doc = "x -= y; y is a tensor or a number.",
+                               .infer = InferInPlace,
+                               .gradient = GradientOfSub};
 constexpr OperationRow kDiv = {.name = "aten.div_.Tensor",
                                .doc = "x /= y.",
                                .infer = InferInPlace,
@@ -154,10 +158,10 @@ constexpr OperationRow kSet = {.name = "aten.set_.source_Tensor",
                                .infer = InferSet,
                                .differentiable = Differentiable::kNo};
 
-constexpr std::array kRows = {&kSet,   &kScatter,  &kIndexAdd, &kLogicalAnd,
-                              &kAdd,   &kCopy,     &kFill,     &kMaskedFill,
-                              &kDiv,   &kIndexPut, &kMul,      &kUniform,
-                              &kClamp, &kDivNumber};
+constexpr std::array kRows = {&kSet,        &kScatter, &kIndexAdd, &kLogicalAnd,
+                              &kAdd,        &kSub,     &kCopy,     &kFill,
+                              &kMaskedFill, &kDiv,     &kIndexPut, &kMul,
+                              &kUniform,    &kClamp,   &kDivNumber};
 
 }  // namespace
 
@@ -171,6 +175,12 @@ Tensor MulInto(Tensor target, Tensor other) {
 }
 Tensor AddScalarInto(Tensor target, double number) {
   return target.builder().Emit(kAdd, {std::move(target)}, {number});
+}
+Tensor SubScalarInto(Tensor target, double number) {
+  return target.builder().Emit(kSub, {std::move(target)}, {number});
+}
+Tensor DivScalarInto(Tensor target, double number) {
+  return target.builder().Emit(kDiv, {std::move(target)}, {number});
 }
 Tensor MulScalarInto(Tensor target, double number) {
   return target.builder().Emit(kMul, {std::move(target)}, {number});

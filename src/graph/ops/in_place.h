@@ -18,7 +18,9 @@ std::span<const OperationRow* const> InPlaceOperations();
 Tensor AddInto(Tensor target, Tensor other);
 Tensor AddScalarInto(Tensor target, double number);
 Tensor MulInto(Tensor target, Tensor other);
+Tensor SubScalarInto(Tensor target, double number);
 Tensor MulScalarInto(Tensor target, double number);
+Tensor DivScalarInto(Tensor target, double number);
 // Held between two numbers.
 Tensor ClampInto(Tensor target, double least, double most);
 Tensor DivInto(Tensor target, Tensor other);

@@ -103,6 +103,28 @@ std::string InferGroupedMm(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+// torch 2.15, aten/src/ATen/native/BatchLinearAlgebra.cpp.
+std::string InferSolve(const OperationArguments& args, Outputs& outputs) {
+  const Value& a = args.input(0);
+  const Value& b = args.input(1);
+  const int rank = b.shape.rank();
+  bool fits = rank >= 2 && a.shape.rank() == rank && a.dtype == b.dtype &&
+              a.shape[-1] == a.shape[-2] && a.shape[-1] == b.shape[-2];
+  for (int axis = 0; fits && axis < rank - 2; ++axis) {
+    fits = a.shape[axis] == b.shape[axis];
+  }
+  if (!fits) return Disagree(a, b);
+  const auto swapped = [](Shape shape) {
+    const int64_t last = shape[-1];
+    shape.Set(-1, shape[-2]);
+    shape.Set(-2, last);
+    return shape;
+  };
+  outputs.push_back(
+      {b.shape, swapped(ContiguousStrides(swapped(b.shape))), b.dtype, -1});
+  return "";
+}
+
 // 2 x (elements of the result) x (the contracted extent).
 std::optional<int64_t> ProductFlops(const Value& a, const Value& out) {
   const auto elements = out.shape.Elements();
@@ -136,6 +158,7 @@ constexpr Save kSavesFactors[] = {{.input = 1, .when = 1U << 0},
                                   {.input = 0, .when = 1U << 1}};
 constexpr Save kSavesLaterFactors[] = {{.input = 1, .when = 1U << 2},
                                        {.input = 2, .when = 1U << 1}};
+constexpr Save kSavesTriangle[] = {{.input = 0}, {.output = 0}};
 constexpr Save kSavesGroups[] = {
     {.input = 1, .when = 1U << 0}, {.input = 2}, {.input = 0, .when = 1U << 1}};
 
@@ -177,7 +200,15 @@ constexpr OperationRow kBmm = {.name = "aten.bmm.default",
                                .gradient = GradientOfBmm,
                                .autocast = AutocastPolicy::kLower};
 
-constexpr std::array kRows = {&kMm, &kAddmm, &kBmm, &kBaddbmm, &kGroupedMm};
+constexpr OperationRow kSolveTriangular = {
+    .name = "aten.linalg_solve_triangular.default",
+    .doc = "What a triangle multiplies to get b.",
+    .infer = InferSolve,
+    .saves = kSavesTriangle,
+    .gradient = GradientOfSolveTriangular};
+
+constexpr std::array kRows = {&kSolveTriangular, &kMm,       &kAddmm, &kBmm,
+                              &kBaddbmm,         &kGroupedMm};
 
 }  // namespace
 
@@ -204,6 +235,11 @@ Tensor GroupedMm(Tensor rows, Tensor factors, Tensor offsets) {
 
 Tensor Bmm(Tensor a, Tensor b) {
   return a.builder().Emit(kBmm, {std::move(a), std::move(b)});
+}
+
+Tensor SolveTriangular(Tensor a, Tensor b, bool upper) {
+  return a.builder().Emit(kSolveTriangular, {std::move(a), std::move(b)},
+                          {upper});
 }
 
 }  // namespace foretell

@@ -29,6 +29,11 @@ Tensor GroupedMm(Tensor rows, Tensor factors, Tensor offsets);
 // [batch, m, k] x [batch, k, n] -> [batch, m, n]
 Tensor Bmm(Tensor a, Tensor b);
 
+// What x gives b [..., m, n] as the product of a [..., m, m] and x: of a
+// triangle of `a` only, below the diagonal or above, whose diagonal is taken
+// as ones. The result lies column by column.
+Tensor SolveTriangular(Tensor a, Tensor b, bool upper);
+
 }  // namespace foretell
 
 #endif  // FORETELL_GRAPH_OPS_MATMUL_H_

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "graph/gradient.h"
+#include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/matmul.h"
 #include "graph/ops/views.h"
@@ -84,6 +85,30 @@ void GradientOfGroupedMm(Gradient& g) {
                         GroupedMm(factors, LastTransposed(g.grad()), offsets))
                   : GroupedMm(g.grad(), LastTransposed(factors), offsets));
   }
+}
+
+// linalg_solve_triangular_backward
+void GradientOfSolveTriangular(Gradient& g) {
+  const bool upper = g.Flag(0);
+  const Tensor turned = LastTransposed(g.input(0));
+  const Tensor solved = SolveTriangular(turned, g.grad(), !upper);
+  if (g.Needs(0)) {
+    const auto multiply = [&] {
+      const Tensor across = LastTransposed(g.output(0));
+      const Shape shape = solved.shape();
+      const Shape rows = {-1, shape[-2], shape[-1]};
+      const Shape columns = {-1, shape[-1], shape[-2]};
+      Shape square = shape;
+      square.Set(-1, shape[-2]);
+      const Tensor left = Reshape(Expand(solved, shape), rows);
+      const Tensor right = Reshape(Expand(across, across.shape()), columns);
+      return UnsafeView(Bmm(left, right), square);
+    };
+    const auto negate = [&] { return Neg(multiply()); };
+    const Tensor whole = negate();
+    g.Give(0, upper ? Triu(whole, 1) : Tril(whole, -1));
+  }
+  if (g.Needs(1)) g.Give(1, solved);
 }
 
 }  // namespace foretell

@@ -24,6 +24,7 @@
 #include "graph/ops/views.h"
 #include "graph/strides.h"
 #include "models/layers/attention.h"
+#include "models/layers/axis_rope.h"
 #include "models/layers/causal_mask.h"
 #include "models/layers/decoder_head.h"
 #include "models/layers/dropout.h"
@@ -248,11 +249,21 @@ class Decoder : public Model {
     }
     const bool tells_packed =
         builder.library().masks_packed_sequences && !fills_cache;
-    const Tensor positions = tells_packed
-                                 ? ArangeFrom(builder, 0, hidden.size(1))
-                                 : AddScalar(Arange(builder, hidden.size(1)),
-                                             static_cast<double>(inputs.past));
-    const Tensor position_ids = Unsqueeze(positions, 0);
+    Tensor positions = tells_packed
+                           ? ArangeFrom(builder, 0, hidden.size(1))
+                           : AddScalar(Arange(builder, hidden.size(1)),
+                                       static_cast<double>(inputs.past));
+    Tensor position_ids;
+    Tensor turned_by;  // what turns queries and keys
+    if (config_.rope.sections.empty()) {
+      position_ids = Unsqueeze(positions, 0);
+      turned_by = position_ids;
+    } else {
+      AxisPositions places =
+          PlaceOnAxes(std::move(positions), inputs.input_ids.size(0));
+      position_ids = std::move(places.text);
+      turned_by = std::move(places.axes);
+    }
     // With a cache nobody looks for several sequences in a row.
     const Tensor looked_at =
         fills_cache || config_.hides_positions ? Tensor() : position_ids;
@@ -289,7 +300,7 @@ class Decoder : public Model {
     for (size_t i = 0; i < rotary_emb_.size(); ++i) {
       const bool slides = !config_.kinds.empty() && config_.kinds[i].slides;
       (slides ? context.window_rotary : context.rotary) =
-          rotary_emb_[i].Forward(hidden, position_ids);
+          rotary_emb_[i].Forward(hidden, turned_by);
     }
     Tensor scale;  // has its name until the model returns
     if (config_.scales_embeddings && builder.library().scales_by_constant) {

@@ -12,6 +12,7 @@
 #include "graph/ops/in_place.h"
 #include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
+#include "models/layers/axis_rope.h"
 #include "models/layers/check_fields.h"
 #include "models/layers/functional.h"
 
@@ -369,6 +370,10 @@ std::pair<Tensor, Tensor> RotaryEmbedding::Forward(
     const Tensor& like, const Tensor& position_ids) const {
   const Scope scope = module.Enter();
   UpdateFrequencies(position_ids);
+  if (!config.sections.empty()) {
+    const Tensor read = module.builder().Read(inverse_frequencies);
+    return AxisAngles(position_ids, read, config.sections, like.dtype());
+  }
   const Tensor frequencies = AnglesAt(position_ids);
   const Tensor angles = config.halves ? frequencies
                         : config.interleaves

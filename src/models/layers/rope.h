@@ -34,6 +34,9 @@ struct RopeConfig {
   bool halves = false;
   // Cosines and sines stay in float32 (OLMo, ERNIE 4.5).
   bool stays_wide = false;
+  // Positions of three axes, each of which turns so many pairs of dims, one
+  // after the other in turn (Qwen3.5); empty: of one.
+  std::vector<int64_t> sections = {};
   // Each angle stands twice in a row, not the whole of them twice (Cohere).
   bool interleaves = false;
 };
