@@ -67,6 +67,11 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
     out.emplace_back(
         "longrope's second set of frequencies may not outlive the step");
   }
+  if (!compiled.model.built.family->described_by.empty()) {
+    out.push_back(
+        fmt::format("the library has no such class; it is derived from {}",
+                    compiled.model.built.family->described_by));
+  }
   for (const std::string& what : compiled.graph().assumptions) {
     out.push_back("what depends on the data is assumed: " + what);
   }

@@ -34,6 +34,13 @@ std::string OriginOf(const ModelConfig& config) {
   return out;
 }
 
+// What the class is read from.
+std::string LibraryOf(const Family& family) {
+  if (family.described_by.empty()) return FollowedLibrary();
+  return fmt::format("none: {} has no such class; derived from {}",
+                     FollowedLibrary(), family.described_by);
+}
+
 std::string ActiveRule(const ParameterAnalysis& parameters) {
   for (const TensorGroup& group : parameters.tensors) {
     if (group.experts == 0) continue;
@@ -91,7 +98,7 @@ std::variant<ModelAnswer, Refusal> AnswerModel(const ModelRequest& request) {
              : IsAlias(config) ? config.catalogue->asked
                                : config.catalogue->id;
   out.origin = OriginOf(config);
-  out.library = FollowedLibrary();
+  out.library = LibraryOf(*model.built.family);
   out.class_name = model.built.class_name;
   out.class_source = model.built.class_source;
   out.family = model.built.family->title;

@@ -4,6 +4,7 @@
 // Source: transformers 5.23, models/cohere2/modeling_cohere2.py and
 // configuration_cohere2.py.
 #include <array>
+#include <string>
 
 #include "models/family.h"
 #include "models/layers/check_fields.h"
@@ -21,14 +22,13 @@ AttentionConfig ReadCohere2Attention(const ConfigView& config) {
   attention.kv_heads =
       SizeOrDerived(config, "num_key_value_heads", attention.heads);
   CheckKeyValueHeads(config, attention);
-  // Worked out as the class loads, whatever the file says.
-  if (config.config().is_loaded) {
+  // No field of the class, which works it out; what a file states stands.
+  if (config.Raw("head_dim") != nullptr) {
     attention.head_dim = config.Size({"head_dim"}, 128);
   } else {
     attention.head_dim = EvenHeadDim(config, attention);
     config.Derive("head_dim",
                   ConfigValue::Number(std::to_string(attention.head_dim)));
-    config.Ignore({"head_dim"});
   }
   attention.qkv_bias = config.Flag({"attention_bias"}, false);
   attention.output_bias = attention.qkv_bias;

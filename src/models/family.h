@@ -33,6 +33,9 @@ struct Family {
   // to the view's log; the result is dropped when there are any problems.
   std::unique_ptr<Model> (*build)(const ConfigView& config, const Module& root,
                                   std::string_view class_name);
+  // What the layers follow where the library has no such class and nothing is
+  // recorded against PyTorch; empty where it has.
+  std::string_view described_by = {};
 };
 
 // All families, by name.

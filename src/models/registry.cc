@@ -9,12 +9,14 @@ namespace foretell {
 extern const Family kAlbertFamily;
 extern const Family kApertusFamily;
 extern const Family kArceeFamily;
+extern const Family kBaichuanFamily;
 extern const Family kBambaFamily;
 extern const Family kBartFamily;
 extern const Family kBertFamily;
 extern const Family kBigBirdFamily;
 extern const Family kBitNetFamily;
 extern const Family kBloomFamily;
+extern const Family kChatglmFamily;
 extern const Family kCodegenFamily;
 extern const Family kCohere2Family;
 extern const Family kCohereFamily;
@@ -31,6 +33,7 @@ extern const Family kFalconFamily;
 extern const Family kFalconH1Family;
 extern const Family kFalconMambaFamily;
 extern const Family kGemma2Family;
+extern const Family kGemma3Family;
 extern const Family kGemmaFamily;
 extern const Family kGlm4Family;
 extern const Family kGlm4MoeFamily;
@@ -41,10 +44,13 @@ extern const Family kGptNeoFamily;
 extern const Family kGptNeoxFamily;
 extern const Family kGptOssFamily;
 extern const Family kGptjFamily;
+extern const Family kGraniteFamily;
 extern const Family kGraniteMoeFamily;
 extern const Family kGraniteMoeHybridFamily;
 extern const Family kHunyuanV1DenseFamily;
 extern const Family kHunyuanV1MoeFamily;
+extern const Family kInternlm2Family;
+extern const Family kInternlmFamily;
 extern const Family kJambaFamily;
 extern const Family kLagunaFamily;
 extern const Family kLfm2Family;
@@ -58,6 +64,7 @@ extern const Family kMbartFamily;
 extern const Family kMegatronBertFamily;
 extern const Family kMiMoV2FlashFamily;
 extern const Family kMiniMaxM2Family;
+extern const Family kMinicpmFamily;
 extern const Family kMinistral3Family;
 extern const Family kMinistralFamily;
 extern const Family kMistralFamily;
@@ -73,6 +80,7 @@ extern const Family kOlmo2Family;
 extern const Family kOlmoFamily;
 extern const Family kOlmoeFamily;
 extern const Family kOptFamily;
+extern const Family kOrionFamily;
 extern const Family kPegasusFamily;
 extern const Family kPersimmonFamily;
 extern const Family kPhi3Family;
@@ -85,6 +93,7 @@ extern const Family kQwen35MoeFamily;
 extern const Family kQwen3Family;
 extern const Family kQwen3MoeFamily;
 extern const Family kQwen3NextFamily;
+extern const Family kQwenFamily;
 extern const Family kRecurrentGemmaFamily;
 extern const Family kRobertaFamily;
 extern const Family kRwkvFamily;
@@ -105,12 +114,14 @@ constexpr std::array kFamilies = {
     &kAlbertFamily,            //
     &kApertusFamily,           //
     &kArceeFamily,             //
+    &kBaichuanFamily,          //
     &kBambaFamily,             //
     &kBartFamily,              //
     &kBertFamily,              //
     &kBigBirdFamily,           //
     &kBitNetFamily,            //
     &kBloomFamily,             //
+    &kChatglmFamily,           //
     &kCodegenFamily,           //
     &kCohere2Family,           //
     &kCohereFamily,            //
@@ -127,6 +138,7 @@ constexpr std::array kFamilies = {
     &kFalconH1Family,          //
     &kFalconMambaFamily,       //
     &kGemma2Family,            //
+    &kGemma3Family,            //
     &kGemmaFamily,             //
     &kGlm4Family,              //
     &kGlm4MoeFamily,           //
@@ -137,10 +149,13 @@ constexpr std::array kFamilies = {
     &kGptNeoxFamily,           //
     &kGptOssFamily,            //
     &kGptjFamily,              //
+    &kGraniteFamily,           //
     &kGraniteMoeFamily,        //
     &kGraniteMoeHybridFamily,  //
     &kHunyuanV1DenseFamily,    //
     &kHunyuanV1MoeFamily,      //
+    &kInternlm2Family,         //
+    &kInternlmFamily,          //
     &kJambaFamily,             //
     &kLagunaFamily,            //
     &kLfm2Family,              //
@@ -154,6 +169,7 @@ constexpr std::array kFamilies = {
     &kMegatronBertFamily,      //
     &kMiMoV2FlashFamily,       //
     &kMiniMaxM2Family,         //
+    &kMinicpmFamily,           //
     &kMinistral3Family,        //
     &kMinistralFamily,         //
     &kMistralFamily,           //
@@ -169,6 +185,7 @@ constexpr std::array kFamilies = {
     &kOlmoFamily,              //
     &kOlmoeFamily,             //
     &kOptFamily,               //
+    &kOrionFamily,             //
     &kPegasusFamily,           //
     &kPersimmonFamily,         //
     &kPhi3Family,              //
@@ -181,6 +198,7 @@ constexpr std::array kFamilies = {
     &kQwen3Family,             //
     &kQwen3MoeFamily,          //
     &kQwen3NextFamily,         //
+    &kQwenFamily,              //
     &kRecurrentGemmaFamily,    //
     &kRobertaFamily,           //
     &kRwkvFamily,              //

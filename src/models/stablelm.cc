@@ -21,25 +21,13 @@
 namespace foretell {
 namespace {
 
-// The norm of one head, a LayerNorm without a bias.
-struct HeadNorm {
-  HeadNorm(const Module& at, int64_t width)
-      : module(at), weight(at.Parameter("weight", {width})) {}
-  Tensor Forward(const Tensor& x) const {
-    module.builder().Fail("a LayerNorm without a bias is not modelled");
-    return x;
-  }
-
-  Module module;
-  ParameterId weight;
-};
-
-// A norm for each head, [b, h, s, d].
+// A LayerNorm without a bias for each head, [b, h, s, d].
 struct HeadNorms {
-  HeadNorms(const Module& at, int64_t heads, int64_t width) : module(at) {
+  HeadNorms(const Module& at, int64_t heads, int64_t width, double epsilon)
+      : module(at) {
     for (int64_t head = 0; head < heads; ++head) {
       norms.emplace_back(at.Child("norms").Child(head, RegionKind::kNorm),
-                         width);
+                         width, epsilon, LayerNormTerms::kWeight);
     }
   }
 
@@ -58,7 +46,7 @@ struct HeadNorms {
   }
 
   Module module;
-  std::vector<HeadNorm> norms;
+  std::vector<LayerNorm> norms;
 };
 
 struct StableLmSettings {
@@ -142,15 +130,16 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   settings.norms_heads = config.Flag({"qk_layernorm"}, false);
   settings.is_parallel = config.Flag({"use_parallel_residual"}, false);
   settings.dropout = ReadDropout(config, "hidden_dropout", 0);
-  attention.extend = [norms = settings.norms_heads](
+  attention.extend = [norms = settings.norms_heads,
+                      epsilon = decoder.norm_epsilon](
                          const Module& at, GroupedQueryAttention& one) {
     one.before_turn = TurnFirstDims;
     if (!norms) return;
     const AttentionConfig& heads = one.config;
-    const HeadNorms q_norm(at.Child("q_layernorm"), heads.heads,
-                           heads.head_dim);
+    const HeadNorms q_norm(at.Child("q_layernorm"), heads.heads, heads.head_dim,
+                           epsilon);
     const HeadNorms k_norm(at.Child("k_layernorm"), heads.kv_heads,
-                           heads.head_dim);
+                           heads.head_dim, epsilon);
     one.before_turn = [q_norm, k_norm](Tensor& q, Tensor& k,
                                        const auto& rotary) {
       q = q_norm.Forward(q);

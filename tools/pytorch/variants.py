@@ -589,7 +589,87 @@ MODERNBERT = [("ModernBert" + c, None, None) for c in ENDINGS if c != "ForCausal
 MODERNBERT += [(None, "norm_bias=true,attention_bias=true,mlp_bias=true,classifier_bias=true,decoder_bias=false", None), (None, "tie_word_embeddings=false", None),
                (None, "global_attn_every_n_layers=1", None), (None, "global_attn_every_n_layers=0", None), (None, 'layer_types=["sliding_attention","sliding_attention"]', None),
                (None, "num_attention_heads=7", None), (None, 'classifier_pooling="max"', None), (None, "head_dim=32", None)]
+STARCODER2 = [("Starcoder2" + c, None, None) for c in DECODER]
+STARCODER2 += [
+    (None, "use_bias=false", None), (None, "head_dim=64", None), (None, "head_dim=0", None), (None, "num_key_value_heads=null", None), (None, "sliding_window=null", None),
+    (None, "tie_word_embeddings=false", None), (None, "residual_dropout=1.5", None), (None, "norm_epsilon=1", None), (None, None, "num_attention_heads=12"),
+    (None, "-hidden_size,-intermediate_size,-num_attention_heads,-num_key_value_heads,-vocab_size", None),
+]
+
+PHI = [("Phi" + c, None, None) for c in DECODER]
+PHI += [
+    (None, "qk_layernorm=true", None), (None, "num_key_value_heads=8", None), (None, "-partial_rotary_factor", None), (None, "partial_rotary_factor=0.3", None),
+    (None, "head_dim=32", None), (None, "tie_word_embeddings=true", None), (None, "resid_pdrop=1.5", None), (None, None, "hidden_size=1024"),
+    (None, 'rope_scaling={"type":"linear","factor":2.0}', None), (None, "-hidden_size,-intermediate_size,-num_attention_heads,-vocab_size", None),
+]
+
+STABLELM = [("StableLm" + c, None, None) for c in DECODER]
+STABLELM += [
+    (None, "qk_layernorm=true,num_key_value_heads=8", None), (None, "use_parallel_residual=true", None), (None, "use_qkv_bias=false", None), (None, "num_attention_heads=30", None),
+    (None, "-partial_rotary_factor", None), (None, "-num_key_value_heads", None), (None, "hidden_dropout=1.5", None), (None, None, "rope_parameters.partial_rotary_factor=0.5"),
+]
+
+PERSIMMON = [("Persimmon" + c, None, None) for c in DECODER]
+PERSIMMON += [
+    (None, "qk_layernorm=false", None), (None, "num_attention_heads=60", None), (None, "tie_word_embeddings=true", None), (None, "attention_dropout=1.5", None),
+    (None, "-partial_rotary_factor", None), (None, "-hidden_size,-intermediate_size,-num_attention_heads,-vocab_size", None),
+]
+
+COHERE = [("Cohere" + c, None, None) for c in ("ForCausalLM", "Model")]
+COHERE += [
+    (None, "use_qk_norm=true", None), (None, "use_qk_norm=null", None), (None, "num_key_value_heads=null", None), (None, "head_dim=64", None), (None, "attention_bias=true", None),
+    (None, "tie_word_embeddings=false", None), (None, "-rope_theta", None), (None, "pad_token_id=300000", None),
+]
+
+COHERE2 = [("Cohere2" + c, None, None) for c in ("ForCausalLM", "Model")]
+COHERE2 += [
+    (None, "head_dim=64", None), (None, "num_key_value_heads=null,attention_bias=true", None), (None, 'layer_types=["full_attention","full_attention"]', None),
+    (None, "sliding_window_pattern=0", None), (None, "sliding_window=null", None), (None, 'layer_types=["full_attention"]', None), (None, None, "hidden_size=2048"),
+]
+
+GLM = [("Glm" + c, None, None) for c in DECODER]
+GLM += [
+    (None, "attention_bias=false", None), (None, "head_dim=64,num_key_value_heads=4", None), (None, "head_dim=null", None), (None, "num_key_value_heads=null", None),
+    (None, "-partial_rotary_factor", None), (None, "partial_rotary_factor=1.0", None), (None, "tie_word_embeddings=true", None), (None, "-hidden_size,-intermediate_size,-num_attention_heads,-num_key_value_heads,-head_dim", None),
+]
+
+GLM4 = [("Glm4" + c, None, None) for c in DECODER]
+GLM4 += [(None, "attention_bias=true,head_dim=64", None), (None, "num_key_value_heads=null", None), (None, "tie_word_embeddings=true", None)]
+
+ERNIE4_5 = [("Ernie4_5" + c, None, None) for c in ("ForCausalLM", "Model")]
+ERNIE4_5 += [
+    (None, "use_bias=true", None), (None, "use_bias=null", None), (None, "head_dim=null", None), (None, "-head_dim,-num_key_value_heads", None), (None, "num_key_value_heads=null", None),
+    (None, "tie_word_embeddings=false", None), (None, "attention_dropout=0.5", None),
+]
+
+HUNYUAN_V1_DENSE = [("HunYuanDenseV1" + c, None, None) for c in ("ForCausalLM", "Model", "ForSequenceClassification")]
+HUNYUAN_V1_DENSE += [
+    (None, "-head_dim", None), (None, "head_dim=64", None), (None, "attention_bias=true", None), (None, "num_key_value_heads=null", None), (None, "-rope_scaling", None), (None, "tie_word_embeddings=true", None),
+]
+
+GRANITE = [("Granite" + c, None, None) for c in ("ForCausalLM", "Model")]
+GRANITE += [(None, "attention_bias=true,mlp_bias=true", None), (None, "head_dim=32", None), (None, "num_key_value_heads=null", None), (None, "tie_word_embeddings=false,logits_scaling=2", None)]
+
+GEMMA3 = [(c, None, None) for c in ("Gemma3ForCausalLM", "Gemma3TextModel", "Gemma3TextForSequenceClassification")]
+GEMMA3 += [
+    (None, "use_bidirectional_attention=true", None), (None, 'layer_types=["full_attention","full_attention"]', None), (None, 'layer_types=["sliding_attention","full_attention"],rope_scaling={"rope_type":"linear","factor":8.0}', None),
+    (None, "tie_word_embeddings=false,attention_bias=true", None), (None, "head_dim=64", None), (None, "num_attention_heads=5", None), (None, "sliding_window_pattern=1", None), (None, "sliding_window_pattern=0", None),
+    (None, 'rope_parameters={"full_attention":{"rope_type":"default","rope_theta":1000000.0},"sliding_attention":{"rope_type":"default","rope_theta":10000.0}}', None),
+]
+
 FAMILIES = {
+    "starcoder2": ("bigcode--starcoder2-3b", "num_hidden_layers=2", STARCODER2),
+    "phi": ("microsoft--phi-1", "num_hidden_layers=2", PHI),
+    "stablelm": ("stabilityai--stablelm-2-zephyr-1_6b", "num_hidden_layers=2", STABLELM),
+    "persimmon": ("adept--persimmon-8b-base", "num_hidden_layers=2", PERSIMMON),
+    "cohere": ("CohereLabs--aya-expanse-8b", "num_hidden_layers=2", COHERE),
+    "cohere2": ("CohereLabs--c4ai-command-r7b-12-2024", "num_hidden_layers=2", COHERE2),
+    "glm": ("zai-org--glm-4-9b-chat-hf", "num_hidden_layers=2", GLM),
+    "glm4": ("zai-org--GLM-4-9B-0414", "num_hidden_layers=2", GLM4),
+    "ernie4_5": ("baidu--ERNIE-4.5-0.3B-PT", "num_hidden_layers=2", ERNIE4_5),
+    "hunyuan_v1_dense": ("tencent--Hunyuan-7B-Instruct", "num_hidden_layers=2", HUNYUAN_V1_DENSE),
+    "granite": ("ibm-granite--granite-guardian-3.0-2b", "num_hidden_layers=2", GRANITE),
+    "gemma3_text": ("google--gemma-3-1b-it", "num_hidden_layers=2", GEMMA3),
     "gpt2": ("openai-community--gpt2", "n_layer=2", GPT2),
     "lfm2": ("LiquidAI--LFM2-350M", "num_hidden_layers=3", LFM2),
     "lfm2_moe": ("LiquidAI--LFM2-8B-A1B", 'num_hidden_layers=3,layer_types=["conv","full_attention","conv"]', LFM2_MOE),

@@ -164,6 +164,10 @@ Tensor NewZeros(Tensor x, const Shape& shape) {
   return x.builder().Emit(kNewZeros, {std::move(x)}, {shape, dtype});
 }
 
+Tensor NewZerosOf(Tensor x, const Shape& shape, DType dtype) {
+  return x.builder().Emit(kNewZeros, {std::move(x)}, {shape, dtype});
+}
+
 Tensor Ones(Builder& builder, const Shape& shape, DType dtype) {
   return builder.Emit(kOnes, {}, {shape, dtype});
 }

@@ -212,6 +212,10 @@ constexpr OperationRow kBitwiseAnd = {.name = "aten.bitwise_and.Tensor",
                                       .doc = "x and y, bit by bit.",
                                       .infer = InferBinary,
                                       .differentiable = Differentiable::kNo};
+constexpr OperationRow kBitwiseOr = {.name = "aten.bitwise_or.Tensor",
+                                     .doc = "x or y, bit by bit.",
+                                     .infer = InferBinary,
+                                     .differentiable = Differentiable::kNo};
 constexpr OperationRow kAbs = {.name = "aten.abs.default",
                                .doc = "The absolute value.",
                                .infer = InferUnary};
@@ -286,15 +290,15 @@ constexpr OperationRow kRsubScalar = {.name = "aten.rsub.Scalar",
                                       .gradient = GradientOfNeg};
 
 constexpr std::array kRows = {
-    &kAdd,         &kSub,        &kMul,        &kNeg,         &kPow,
-    &kRsqrt,       &kCos,        &kSin,        &kSilu,        &kToCopy,
-    &kEq,          &kNe,         &kLe,         &kWhere,       &kDiv,
-    &kAbs,         &kLog,        &kMinimum,    &kClampTensor, &kLogicalOr,
-    &kLogicalAnd,  &kLtScalar,   &kGtScalar,   &kGe,          &kIsInf,
-    &kFloorDivide, &kGt,         &kBitwiseAnd, &kMulNumber,   &kDivNumber,
-    &kExp,         &kEqTensor,   &kLt,         &kMaskedFill,  &kSign,
-    &kCeil,        &kBitwiseNot, &kLeScalar,   &kRsubScalar,  &kFloor,
-    &kExpm1,       &kAddNumber};
+    &kAdd,         &kSub,      &kMul,        &kNeg,         &kPow,
+    &kRsqrt,       &kCos,      &kSin,        &kSilu,        &kToCopy,
+    &kEq,          &kNe,       &kLe,         &kWhere,       &kDiv,
+    &kAbs,         &kLog,      &kMinimum,    &kClampTensor, &kLogicalOr,
+    &kLogicalAnd,  &kLtScalar, &kGtScalar,   &kGe,          &kIsInf,
+    &kFloorDivide, &kGt,       &kBitwiseAnd, &kBitwiseOr,   &kMulNumber,
+    &kDivNumber,   &kExp,      &kEqTensor,   &kLt,          &kMaskedFill,
+    &kSign,        &kCeil,     &kBitwiseNot, &kLeScalar,    &kRsubScalar,
+    &kFloor,       &kExpm1,    &kAddNumber};
 
 }  // namespace
 
@@ -403,6 +407,9 @@ Tensor Gt(Tensor x, Tensor y) {
 }
 Tensor BitwiseAnd(Tensor x, Tensor y) {
   return x.builder().Emit(kBitwiseAnd, {std::move(x), std::move(y)});
+}
+Tensor BitwiseOr(Tensor x, Tensor y) {
+  return x.builder().Emit(kBitwiseOr, {std::move(x), std::move(y)});
 }
 Tensor Abs(Tensor x) { return x.builder().Emit(kAbs, {std::move(x)}); }
 Tensor Exp(Tensor x) { return x.builder().Emit(kExp, {std::move(x)}); }

@@ -71,6 +71,7 @@ Tensor Gt(Tensor x, Tensor y);
 Tensor Ge(Tensor x, Tensor y);
 // Whole numbers or bool, bit by bit.
 Tensor BitwiseAnd(Tensor x, Tensor y);
+Tensor BitwiseOr(Tensor x, Tensor y);
 Tensor BitwiseNot(Tensor x);
 Tensor IsInf(Tensor x);
 // A copy of x with `value` where `mask` is true.

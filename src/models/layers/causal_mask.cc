@@ -103,7 +103,9 @@ Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
                                ? position_ids
                                : Expand(position_ids, {batch, -1}));
   }
-  const bool windowed = window != 0 && length >= window;
+  // What a window's cache still holds counts, too.
+  const int64_t cached = window > 0 ? std::min(past, window - 1) : past;
+  const bool windowed = window != 0 && cached + length >= window;
   if (attention == "sdpa" && !windowed) return {};
 
   return MaskOf(VisibleKeys(hidden, Tensor(), window, past), hidden, attention);
@@ -112,6 +114,65 @@ Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
 Tensor MadeCausalMask(const Tensor& hidden, std::string_view attention,
                       int64_t past) {
   return MaskOf(VisibleKeys(hidden, Tensor(), 0, past), hidden, attention);
+}
+
+Tensor MaskOfBothSides(const Tensor& hidden, const Tensor& position_ids,
+                       std::string_view attention, int64_t window) {
+  Builder& builder = hidden.builder();
+  const int64_t batch = hidden.size(0);
+  const int64_t length = hidden.size(1);
+  if (!position_ids.empty()) {
+    LookForPackedSequences(position_ids.size(0) == batch
+                               ? position_ids
+                               : Expand(position_ids, {batch, -1}));
+  }
+  const Tensor batch_range = Arange(builder, batch);
+  const Tensor head_range = Arange(builder, 1);
+  const Tensor queries = AddScalar(Arange(builder, length), 0);
+  const Tensor keys = AddScalar(Arange(builder, length), 0);
+  const Shape column = {length, 1};
+  // vmap looks at one slice for the dtype that two conditions promote to.
+  const auto join = [&](const Tensor& x, const Tensor& y, bool any) {
+    Select(y, 1, 0);
+    Select(x, 0, 0);
+    const Tensor wide = View(x, column);
+    return any ? BitwiseOr(wide, y) : BitwiseAnd(wide, y);
+  };
+  const auto behind = [&] { return Le(keys, View(queries, column)); };
+  const auto causal = [&] {
+    const Tensor none = NewZerosOf(queries, {length}, DType::kBool);
+    if (window == 0) return join(none, behind(), true);
+    const auto in_window = [&] {
+      const auto near = [&] {
+        Select(queries, 0, 0);
+        const Tensor first = SubScalar(queries, static_cast<double>(window));
+        return Gt(keys, View(first, column));
+      };
+      const auto seen = [&] {
+        const Tensor all = NewOnes(queries, {length}, DType::kBool);
+        return join(all, near(), false);
+      };
+      const Tensor some = seen();
+      return BitwiseAnd(some, behind());
+    };
+    return join(none, in_window(), true);
+  };
+  const auto overlay = [&] {
+    Select(keys, 0, 0);
+    Select(queries, 0, 0);
+    const auto distance = [&] { return Sub(View(queries, column), keys); };
+    return LtScalar(Abs(distance()), static_cast<double>(window));
+  };
+  const auto seen_by = [&] {
+    const Tensor before = causal();
+    if (window != 0) return BitwiseOr(before, overlay());
+    const Tensor always = Transfer(LiftFresh(builder, {}, DType::kBool));
+    Select(before, 1, 0);
+    return BitwiseOr(before, always);
+  };
+  Tensor seen = Expand(Unsqueeze(seen_by(), 0), {1, length, length});
+  seen = Expand(Unsqueeze(seen, 0), {batch, 1, length, length});
+  return MaskOf(seen, hidden, attention);
 }
 
 Tensor CausalMaskOver(const Tensor& padding, const Tensor& hidden,

@@ -25,6 +25,13 @@ inline constexpr int64_t kEmptyWindow = -1;
 Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
                   std::string_view attention, int64_t window, int64_t past = 0);
 
+// The mask of a model whose tokens see those on both sides of them, all or
+// fewer than `window` away: made of conditions over one range each, as vmap
+// runs them. Source: masking_utils.py (or_mask_function), models/gemma3/
+// modeling_gemma3.py (_bidirectional_window_overlay).
+Tensor MaskOfBothSides(const Tensor& hidden, const Tensor& position_ids,
+                       std::string_view attention, int64_t window);
+
 // The same for a model that makes itself a mask of padding [b, s], of ones.
 // With sdpa it is looked through, and serves no further.
 Tensor CausalMaskOver(const Tensor& padding, const Tensor& hidden,

@@ -47,8 +47,12 @@ struct DecoderConfig {
   double norm_epsilon = 0;
   RmsScale norm_scale = RmsScale::kWeight;
   bool scales_embeddings = false;
+  bool scale_is_whole = false;  // by a number that was written as a whole one
   // The model multiplies what the table gives, once the masks are there.
   std::optional<double> embedding_multiplier;
+  bool multiplies_first = false;  // not behind the masks
+  // Every token sees those on both sides, in a window or all (EmbeddingGemma).
+  bool sees_both_sides = false;
   bool tie_embeddings = false;
   int64_t window = 0;  // of the layers that attend to one; 0: none does
   // Builds the mask over all tokens beside the window's: layers differ.
@@ -62,7 +66,9 @@ struct DecoderConfig {
   bool caps_scores = false;  // which is why
   HeadConfig head;
   std::string base_name = "model";  // the base model's name below a head
-  std::string norm_name = "norm";   // the last norm's below the base model
+  std::string embeddings_name = "embed_tokens";
+  std::string layers_name = "layers";
+  std::string norm_name = "norm";  // the last norm's below the base model
   std::string rotary_name = "rotary_emb";
   // Behind the embeddings, once the masks are there. As a module, which has a
   // name, its result takes the embeddings' name.
@@ -126,10 +132,12 @@ class Decoder : public Model {
         root_(root),
         base_(config.head.kind == Head::kNone ? root
                                               : root.Child(config.base_name)),
-        embed_tokens_(base_.Child("embed_tokens", RegionKind::kEmbedding),
-                      config.vocabulary, config.hidden,
-                      config.scales_embeddings),
-        layers_(MakeLayers(base_.Child("layers"), config.layers, make_layer)),
+        embed_tokens_(
+            base_.Child(config.embeddings_name, RegionKind::kEmbedding),
+            config.vocabulary, config.hidden, config.scales_embeddings,
+            config.scale_is_whole),
+        layers_(MakeLayers(base_.Child(config.layers_name), config.layers,
+                           make_layer)),
         norm_(MakeNorm<Norm>(base_.Child(config.norm_name, RegionKind::kNorm),
                              config.hidden, config.norm_epsilon,
                              config.norm_scale)),
@@ -204,7 +212,8 @@ class Decoder : public Model {
     const auto last = std::find_if(
         kept.cache.rbegin(), kept.cache.rend(),
         [](const CachedLayer& one) { return !one.values.empty(); });
-    if (last != kept.cache.rend()) inputs.Return(last->values);
+    if (last == kept.cache.rend()) return;
+    inputs.Return(last->window.empty() ? last->values : last->window);
   }
 
   static std::vector<RotaryEmbedding> MakeRotary(const Module& at,
@@ -233,6 +242,9 @@ class Decoder : public Model {
     const Scope scope = base_.Enter();
     Builder& builder = base_.builder();
     Tensor embedded = embed_tokens_.Forward(inputs.input_ids);
+    if (config_.embedding_multiplier && config_.multiplies_first) {
+      embedded = MulScalar(std::move(embedded), *config_.embedding_multiplier);
+    }
     Tensor hidden = embedded;
     DecoderContext context;
     context.attention = TakesSdpa() ? inputs.attention : "eager";
@@ -273,18 +285,27 @@ class Decoder : public Model {
                  : CausalMask(hidden, looked_at, context.attention, window,
                               inputs.past);
     };
-    if (config_.window == 0 || config_.mixes_masks) context.mask = mask_of(0);
+    if (config_.sees_both_sides) {
+      if (fills_cache) builder.Fail("a mask of both sides over a cache");
+      context.mask = MaskOfBothSides(hidden, looked_at, context.attention, 0);
+    } else if (config_.window == 0 || config_.mixes_masks) {
+      context.mask = mask_of(0);
+    }
     if (config_.window > 0) {
       if (fills_cache && !inputs.HasCache()) {
         builder.Fail(
             "a cache that keeps a window only is not modelled; some classes "
             "fill one in training, too, unless use_cache is false");
       }
-      context.window_mask = mask_of(config_.window);
+      context.window_mask =
+          config_.sees_both_sides
+              ? MaskOfBothSides(hidden, looked_at, context.attention,
+                                config_.window)
+              : mask_of(config_.window);
     } else if (config_.masks_empty_window) {
       context.window_mask = mask_of(kEmptyWindow);
     }
-    if (config_.embedding_multiplier) {
+    if (config_.embedding_multiplier && !config_.multiplies_first) {
       hidden = Tensor();
       embedded = MulScalar(std::move(embedded), *config_.embedding_multiplier);
       hidden = embedded;

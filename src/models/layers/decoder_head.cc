@@ -21,7 +21,7 @@ DecoderHead::DecoderHead(const Module& root, const HeadConfig& settings)
     case Head::kNone:
       return;
     case Head::kCausalLm:
-      add("lm_head", config.vocabulary, config.lm_bias);
+      add(config.lm_name, config.vocabulary, config.lm_bias);
       projection->module.MarkOutputEmbeddings();
       return;
     case Head::kSequenceClassification:
@@ -45,8 +45,11 @@ Tensor DecoderHead::Forward(const Tensor& hidden,
       return hidden;
     case Head::kCausalLm: {
       constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
+      const Tensor input = config.hidden_divisor
+                               ? DivScalar(hidden, *config.hidden_divisor)
+                               : hidden;
       Tensor logits = projection->Forward(
-          inputs.prefill ? Slice(hidden, 1, -1, kToTheEnd) : Alias(hidden));
+          inputs.prefill ? Slice(input, 1, -1, kToTheEnd) : Alias(input));
       if (config.logit_multiplier) {
         logits = MulScalar(std::move(logits), *config.logit_multiplier);
       }

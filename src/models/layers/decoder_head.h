@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "models/layers/classification.h"
@@ -29,6 +30,9 @@ struct HeadConfig {
   std::optional<double> logit_multiplier;
   std::optional<double> logit_divisor;  // Granite's
   bool lm_bias = false;
+  std::string lm_name = "lm_head";
+  // What its input is divided by (MiniCPM).
+  std::optional<double> hidden_divisor;
   LabelConfig labels;          // of sequences and tokens
   bool token_bias = true;      // of the head for tokens
   double token_dropout = 0.1;  // before the head for tokens

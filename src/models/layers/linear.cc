@@ -120,11 +120,12 @@ void RequireInputGradient(const Module& module, const Tensor& rows) {
 }
 
 Embedding::Embedding(const Module& at, int64_t rows, int64_t width,
-                     bool is_scaled)
+                     bool is_scaled, bool is_whole)
     : module(at), weight(at.Parameter("weight", {rows, width})) {
   // Else the model scales what the table gives.
   if (!is_scaled || at.builder().library().scales_by_constant) return;
-  at.Buffer("embed_scale", {}, at.builder().dtype(), false);
+  at.Buffer("embed_scale", {}, is_whole ? DType::kInt64 : at.builder().dtype(),
+            false);
   scale = at.builder().graph().buffers.back().value;
 }
 
@@ -132,7 +133,10 @@ Tensor Embedding::Forward(const Tensor& indices) const {
   const Scope scope = module.Enter();
   Builder& builder = module.builder();
   Tensor rows = EmbeddingOp(builder.Read(weight), indices);
-  if (scale) rows = Mul(std::move(rows), builder.Read(*scale));
+  if (scale) {
+    const Tensor factor = To(builder.Read(*scale), rows.dtype());
+    rows = Mul(std::move(rows), factor);
+  }
   RequireInputGradient(module, rows);
   return rows;
 }

@@ -44,10 +44,11 @@ struct Conv1D {
 void RequireInputGradient(const Module& module, const Tensor& rows);
 
 // weight [rows, width]. A scaled one (Gemma's) multiplies rows by a buffer
-// embed_scale [] in the weight's dtype.
+// embed_scale [] in the weight's dtype, or of whole numbers, which is cast each
+// time (MiniCPM3's).
 struct Embedding {
   Embedding(const Module& at, int64_t rows, int64_t width,
-            bool is_scaled = false);
+            bool is_scaled = false, bool is_whole = false);
   // [...] whole numbers -> [..., width]
   Tensor Forward(const Tensor& indices) const;
 

@@ -1,0 +1,73 @@
+// InternLM (the first): Llama's layer with biases in attention.
+//
+// transformers 5.23 has no such class. Source: the published
+// configurations and tensor names of internlm/internlm-7b.
+// Nothing here is recorded against PyTorch, so no figure of it is exact.
+#include <array>
+
+#include "models/family.h"
+#include "models/layers/check_fields.h"
+#include "models/layers/decoder.h"
+#include "models/layers/described_layer.h"
+#include "models/layers/read_decoder.h"
+
+namespace foretell {
+namespace {
+
+AttentionConfig ReadAttention(const ConfigView& config) {
+  AttentionConfig attention = ReadHeads(config);
+  attention.kv_heads =
+      SizeOrDerived(config, "num_key_value_heads", attention.heads);
+  CheckKeyValueHeads(config, attention);
+  attention.head_dim = EvenHeadDim(config, attention);
+  attention.qkv_bias = config.Flag({"bias"}, true);
+  attention.output_bias = attention.qkv_bias;
+  return attention;
+}
+
+std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
+                             std::string_view class_name) {
+  const AttentionConfig attention = ReadAttention(config);
+  DecoderKeys keys =
+      ReadDecoder(config, class_name, attention.hidden, {.vocabulary = 103168});
+  DecoderConfig& decoder = keys.decoder;
+  decoder.rope = ReadRope(config, {.default_theta = 10000,
+                                   .positions = keys.positions,
+                                   .head_dim = attention.head_dim});
+  DescribedConfig layer;
+  layer.attention = attention;
+  layer.intermediate = keys.intermediate;
+  layer.activation = keys.activation;
+  layer.norm_epsilon = decoder.norm_epsilon;
+  // A rotary of its own form, which moves numbers only.
+  config.Ignore({"rotary"});
+
+  using Layer = DescribedLayer<>;
+  auto model = std::make_unique<Decoder<Layer>>(
+      root, decoder,
+      [&](const Module& at, int64_t) { return Layer(at, layer); });
+  model->states.assign(static_cast<size_t>(decoder.layers),
+                       StateOf(attention, 0));
+  model->context_length = RopeContext(decoder.rope);
+  return model;
+}
+
+constexpr std::array<std::string_view, 1> kModelTypes = {"internlm"};
+constexpr std::array<std::string_view, 3> kClasses = {
+    "InternLMForCausalLM", "InternLMModel",
+    "InternLMForSequenceClassification"};
+
+}  // namespace
+
+extern const Family kInternlmFamily = {
+    .name = "internlm",
+    .title = "InternLM",
+    .doc = "Llama's decoder with biases in attention; InternLM 7B and 20B.",
+    .model_types = kModelTypes,
+    .classes = kClasses,
+    .old_names = {},
+    .build = Build,
+    .described_by = "the published configuration and tensor names",
+};
+
+}  // namespace foretell
