@@ -277,12 +277,21 @@ class Comparison {
 // The recorder cut the lists of kinds of layers as it cut their number.
 void CutLayerLists(ConfigValue& root) {
   const ConfigValue* layers = root.Find("num_hidden_layers");
-  ConfigValue* types = root.Find("layer_types");
   const auto count = layers ? layers->AsInteger() : std::nullopt;
-  if (!count || types == nullptr || !types->is_array()) return;
-  auto& items = types->mutable_items();
-  if (static_cast<int64_t>(items.size()) > *count) {
-    items.resize(static_cast<size_t>(*count));
+  if (!count || *count < 0) return;
+  const auto kept = static_cast<size_t>(*count);
+  for (const std::string_view key : {"layer_types", "layers_block_type"}) {
+    ConfigValue* types = root.Find(key);
+    if (types == nullptr || !types->is_array()) continue;
+    auto& items = types->mutable_items();
+    if (items.size() > kept) items.resize(kept);
+  }
+  // One letter for each layer.
+  constexpr std::string_view kPattern = "hybrid_override_pattern";
+  const ConfigValue* pattern = root.Find(kPattern);
+  const auto text = pattern ? pattern->AsString() : std::nullopt;
+  if (text && text->size() > kept) {
+    root.Set(kPattern, ConfigValue::String(std::string(text->substr(0, kept))));
   }
 }
 

@@ -75,7 +75,7 @@ struct LatentMoe {
     const Scope scope = module.Enter();
     const Shape shape = input.shape();
     const Routing routing = gate.Forward(input);
-    Tensor hidden = View(input, {-1, shape[-1]});
+    Tensor hidden = View(input, {-1, input.size(-1)});
     if (fc1_latent_proj) hidden = fc1_latent_proj->Forward(hidden);
     hidden = experts.Forward(hidden, routing, context.experts);
     if (fc2_latent_proj) hidden = fc2_latent_proj->Forward(hidden);

@@ -1,5 +1,6 @@
 #include "models/layers/chunk_scan.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -94,7 +95,10 @@ Tensor ChunkScan(const ChunkScanInputs& inputs, Tensor* last_bhpn) {
   const int64_t width = inputs.hidden_bshp.size(3);
   const int64_t chunk = inputs.chunk;
   Tensor step = BiasedStep(inputs.step_bsh, inputs.step_bias_h);
-  step = Clamp(step, inputs.least_step, inputs.most_step);
+  // An infinity would say that there is no bound; Python passes one.
+  constexpr double kMost = std::numeric_limits<double>::max();
+  step = Clamp(step, std::max(inputs.least_step, -kMost),
+               std::min(inputs.most_step, kMost));
   Tensor hidden = To(inputs.hidden_bshp, DType::kFloat32);
   Tensor b = ForHeads(inputs.b_bsgn, heads);
   Tensor c = ForHeads(inputs.c_bsgn, heads);

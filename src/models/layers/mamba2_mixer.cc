@@ -43,7 +43,7 @@ Tensor GatedRmsNorm::Forward(const Tensor& x, const Tensor& gate) const {
     return Mul(hidden, Silu(To(gate, DType::kFloat32)));
   };
   hidden = open();
-  const Shape flat = hidden.shape();
+  const Shape flat = x.shape();
   Shape grouped = flat;
   grouped.Set(-1, groups);
   grouped.Append(flat[-1] / groups);
@@ -63,7 +63,7 @@ Tensor GatedRmsNorm::ForwardAroundGate(const Tensor& x,
     return Mul(hidden, gated());
   };
   if (kind == MixerNorm::kAfterGate) hidden = open();
-  const Shape flat = hidden.shape();
+  const Shape flat = x.shape();
   const int64_t width = flat[-1] / groups;
   hidden = To(hidden, DType::kFloat32);
   hidden = View(hidden, {flat[0], flat[1], groups, width});

@@ -134,7 +134,19 @@ void ReadExperts(const ConfigView& config, NemotronHConfig& model) {
   const bool is_sparse =
       std::ranges::find(model.layers, NemotronHLayer::kMoe) !=
       model.layers.end();
-  if (is_sparse) CheckExpertsPerToken(config, experts);
+  if (!is_sparse) return;
+  CheckExpertsPerToken(config, experts);
+  const int64_t size = experts.experts / model.routing.groups;
+  if (size * model.routing.groups != experts.experts || size < 2 ||
+      model.routing.kept > model.routing.groups) {
+    config.Find(
+        "model/experts", Severity::kBlock, "n_group",
+        fmt::format("{} experts do not form {} groups of two or more, "
+                    "of which {} are kept",
+                    experts.experts, model.routing.groups, model.routing.kept),
+        "the router cannot choose so; the forward fails",
+        "choose n_group and topk_group that fit n_routed_experts");
+  }
 }
 
 void CheckRest(const ConfigView& config) {
