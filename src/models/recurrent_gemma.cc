@@ -199,6 +199,15 @@ RecurrentGemmaConfig ReadSettings(const ConfigView& config,
   recurrent.heads = attention.heads;
   recurrent.kernel = config.Size({"conv1d_width"}, 4);
   recurrent.activation = out.keys.activation;
+  if (recurrent.width % recurrent.heads != 0) {
+    config.Find("model/heads", Severity::kBlock, "lru_width",
+                fmt::format("lru_width {} is not a multiple of "
+                            "num_attention_heads {}",
+                            recurrent.width, recurrent.heads),
+                "the gates' blocks do not cover it; the forward fails on the "
+                "shapes",
+                fmt::format("choose a multiple of {}", recurrent.heads));
+  }
   CheckFields(config, {{"w_init_variance_scale", FieldKind::kFloat}});
   // Worked out as the class loads, or other classes' keys.
   config.Ignore({"head_dim", "final_w_init_variance_scale",

@@ -32,7 +32,8 @@ struct Heads {
 
 // x.repeat_interleave(times, dim=2)
 Tensor RepeatHeads(const Tensor& x_bsgk, int64_t times) {
-  const Shape shape = x_bsgk.shape();
+  const Shape shape = {x_bsgk.size(0), x_bsgk.size(1), x_bsgk.size(2),
+                       x_bsgk.size(3)};
   const Shape wide = {shape[0], shape[1], shape[2], times, shape[3]};
   Tensor spread = Expand(Unsqueeze(x_bsgk, 3), wide);
   spread = CloneContiguous(std::move(spread));
@@ -99,9 +100,8 @@ void FillLastChunk(Heads& heads) {
 }
 
 Tensor InChunks(const Tensor& x) {
-  Shape shape = x.shape();
-  Shape out = {shape[0], shape[1], -1, kChunk};
-  if (shape.rank() == 4) out.Append(shape[3]);
+  Shape out = {x.size(0), x.size(1), -1, kChunk};
+  if (x.shape().rank() == 4) out.Append(x.size(3));
   return Reshape(x, out);
 }
 
@@ -128,8 +128,7 @@ Tensor PairwiseDecay(const Tensor& cumulated, const Tensor& later) {
 
 // [b, s, h, v] as it came, from [b, h, chunks, 64, v].
 Tensor JoinChunks(Tensor out, int64_t tokens, DType dtype) {
-  const Shape shape = out.shape();
-  out = Reshape(out, {shape[0], shape[1], -1, shape[4]});
+  out = Reshape(out, {out.size(0), out.size(1), -1, out.size(4)});
   out = SliceRange(out, 2, 0, tokens);
   return ToContiguous(Transpose(out, 1, 2), dtype);
 }

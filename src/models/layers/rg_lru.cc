@@ -81,7 +81,7 @@ Tensor RgLru::Gate(const Tensor& by_head, ParameterId weight, ParameterId bias,
 Tensor RgLru::Forward(const Tensor& x, const Tensor& position_ids,
                       Tensor& state) const {
   const Scope scope = module.Enter();
-  const Shape shape = x.shape();
+  const Shape shape = {x.size(0), x.size(1), x.size(2)};
   const Tensor reset = EqScalar(Unsqueeze(position_ids, 2), 0);
   Tensor by_head = Reshape(
       x, {shape[0] * shape[1], config.heads, config.width / config.heads});
