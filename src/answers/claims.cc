@@ -50,6 +50,11 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
   if (!IsVersion(step.torch, kTorch)) {
     out.push_back(fmt::format("torch {} is taken as {}", step.torch, kTorch));
   }
+  if (IsFlash(step)) {
+    out.emplace_back(
+        "flash-attention is no operation of PyTorch: its kernel is taken as "
+        "PyTorch's flash kernel, whose FLOPs the counter would not count");
+  }
   if (step.mask && step.attention == "eager") {
     out.emplace_back("an attention mask that eager attention adds is left out");
   }

@@ -70,6 +70,7 @@ class Compiler {
     execution.gradients = execution.training;
     execution.checkpoint = step_->checkpoint;
     execution.capability = step_->capability;
+    execution.flash = IsFlash(*step_);
     execution.inputs_take_gradient = step_->checkpoint && step_->lora;
     builder_.set_execution(execution);
     builder_.StartPhase(Phase::kForward);
@@ -124,7 +125,7 @@ class Compiler {
     if (step_->mode == StepMode::kTrain) inputs.labels = labels;
     // A mask of ones changes no operation that the kernels run; it lives.
     InputNamed(builder_, stated, "attention_mask");
-    inputs.attention = step_->attention;
+    inputs.attention = IsFlash(*step_) ? "sdpa" : step_->attention;
     inputs.prefill = step_->mode == StepMode::kPrefill;
     std::vector<Tensor> cache;
     inputs.cache = &cache;

@@ -17,6 +17,7 @@ constexpr std::array kLibraries = {
             .scales_by_constant = true,
             .caps_scores_in_eager_only = true,
             .gathers_token_types = false,
+            .gpt2_holds_its_mask = true,
             .has_t5_sdpa = false,
             .rotary_copies_frequencies = false},
 };

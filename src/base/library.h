@@ -40,6 +40,8 @@ struct Library {
   bool caps_scores_in_eager_only = false;
   // BERT's and RoBERTa's token types are gathered by position.
   bool gathers_token_types = true;
+  // GPT-2's attention holds a causal mask of all positions.
+  bool gpt2_holds_its_mask = false;
   // T5 attends in its own source, whatever is asked for.
   bool has_t5_sdpa = true;
   // Rotary embeddings hold a second buffer of the frequencies that they began

@@ -19,13 +19,21 @@
 namespace foretell {
 namespace {
 
-constexpr std::array<std::string_view, 2> kAttention = {"eager", "sdpa"};
+constexpr std::array<std::string_view, 4> kAttention = {"eager", "sdpa",
+                                                       "flash2", "flash3"};
 
 StepMode ModeOf(const std::string& name) {
   if (name == "forward") return StepMode::kForward;
   if (name == "prefill") return StepMode::kPrefill;
   if (name == "decode") return StepMode::kDecode;
   return StepMode::kTrain;
+}
+
+// The library's names beside the short ones.
+std::string AttentionNamed(const std::string& name) {
+  if (name == "flash" || name == "flash_attention_2") return "flash2";
+  if (name == "flash_attention_3") return "flash3";
+  return name;
 }
 
 class Reader {
@@ -49,7 +57,7 @@ class Reader {
     if (const std::string name = Word("autocast"); name != "none") {
       step.autocast = ParseDType(name);
     }
-    step.attention = Word("attn");
+    step.attention = AttentionNamed(Word("attn"));
     CheckAttention(step.attention);
     step.experts = Word("experts");
     step.capability = Number(Word("sm"));
@@ -84,19 +92,16 @@ class Reader {
 
   void CheckAttention(const std::string& name) {
     if (std::ranges::find(kAttention, name) != kAttention.end()) return;
-    if (name.starts_with("flash") || name == "flex") {
-      return Fail(
-          "attn",
-          fmt::format("{} comes from outside of PyTorch's own operators, and "
-                      "what it keeps is not followed",
-                      name),
-          "write sdpa, whose kernel keeps the same tensors where it can, or "
-          "eager");
+    if (name == "flex" || name == "flex_attention") {
+      return Fail("attn",
+                  "flex attention is a compiled kernel, and what it keeps is "
+                  "not followed",
+                  "write sdpa or flash2");
     }
     const auto near = NearestNames(name, kAttention, 1);
     Fail("attn", fmt::format("--attn cannot be {}", name),
          fmt::format(
-             "{}--attn is one of eager, sdpa",
+             "{}--attn is one of eager, sdpa, flash2, flash3",
              near.empty() ? "" : fmt::format("did you mean {}? ", near[0])));
   }
 

@@ -44,6 +44,9 @@ struct Execution {
   bool inputs_take_gradient = false;
   // Of the card: ten times the major number plus the minor one.
   int capability = 90;
+  // Attention by flash-attention's own kernels, for which PyTorch's flash
+  // kernel stands.
+  bool flash = false;
 };
 
 // A name that holds a value. Empty (default-constructed) is Python's None.

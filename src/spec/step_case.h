@@ -49,7 +49,8 @@ struct StepCase {
   bool mask = false;              // a full attention mask is passed
   DType dtype = DType::kFloat32;  // of the parameters
   std::optional<DType> autocast;
-  std::string attention = "sdpa";      // "eager", "sdpa"
+  // "eager", "sdpa", "flash2", "flash3"
+  std::string attention = "sdpa";
   std::string experts = "grouped_mm";  // "grouped_mm", "eager"
   bool checkpoint = false;             // every block, non-reentrant
   std::optional<LoraSettings> lora;
@@ -60,6 +61,11 @@ struct StepCase {
   std::string transformers = "5.23";
   std::string torch = "2.15";
 };
+
+// Attention by flash-attention's own kernels.
+inline bool IsFlash(const StepCase& step) {
+  return step.attention == "flash2" || step.attention == "flash3";
+}
 
 }  // namespace foretell
 

@@ -8,10 +8,12 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "front/command_docs.h"
 #include "front/command_table.h"
+#include "tools/docgen/family_docs.h"
 
 namespace foretell {
 namespace {
@@ -34,7 +36,7 @@ std::vector<std::filesystem::path> LeftOver(const std::filesystem::path& docs,
   std::set<std::filesystem::path> made;
   for (const DocFile& file : files) made.insert(docs / file.path);
   std::vector<std::filesystem::path> left;
-  for (const char* folder : {"commands", "json"}) {
+  for (const char* folder : {"commands", "families", "json"}) {
     if (!std::filesystem::exists(docs / folder)) continue;
     for (const auto& entry :
          std::filesystem::directory_iterator(docs / folder)) {
@@ -81,7 +83,12 @@ int Main(const std::vector<std::string>& words) {
     std::cerr << "usage: docgen [--check] DOCS\n";
     return 2;
   }
-  const std::vector<DocFile> files = CommandDocs(Commands());
+  std::vector<DocFile> files = CommandDocs(Commands());
+  const auto truth =
+      std::filesystem::path(words.back()).parent_path() / "tests" / "truth";
+  for (DocFile& page : FamilyDocs(truth.string())) {
+    files.push_back(std::move(page));
+  }
   return check ? Check(words[1], files) : Write(words[0], files);
 }
 

@@ -106,7 +106,9 @@ Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
   // What a window's cache still holds counts, too.
   const int64_t cached = window > 0 ? std::min(past, window - 1) : past;
   const bool windowed = window != 0 && cached + length >= window;
-  if (attention == "sdpa" && !windowed) return {};
+  // flash-attention's kernels have a window of their own.
+  const bool needs_none = !windowed || hidden.builder().execution().flash;
+  if (attention == "sdpa" && needs_none) return {};
 
   return MaskOf(VisibleKeys(hidden, Tensor(), window, past), hidden, attention);
 }

@@ -334,10 +334,15 @@ class Decoder : public Model {
 
   // Where its scores have a cap, an older library leaves it out.
   bool TakesSdpa() const {
-    const bool may_leave_out =
-        config_.caps_scores &&
-        base_.builder().library().caps_scores_in_eager_only;
-    return !config_.is_eager_only || may_leave_out;
+    Builder& builder = base_.builder();
+    if (!config_.is_eager_only) return true;
+    // flash-attention has a cap of its own.
+    const bool is_flash = builder.execution().flash;
+    if (is_flash && !config_.caps_scores) {
+      builder.Fail("the class has no flash-attention");
+    }
+    return config_.caps_scores &&
+           (is_flash || builder.library().caps_scores_in_eager_only);
   }
 
   DecoderConfig config_;

@@ -8,6 +8,7 @@
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/matmul.h"
+#include "graph/ops/powers.h"
 #include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
 #include "models/layers/dynamic_cache.h"
@@ -38,6 +39,7 @@ Gpt2Attention::Gpt2Attention(const Module& at, const Gpt2BlockConfig& settings,
                              int64_t index, bool is_cross)
     : module(at),
       config(settings),
+      layer_number(static_cast<double>(index + 1)),
       scale(ScaleOf(settings, index)),
       c_attn(at.Child("c_attn", RegionKind::kLinear), config.hidden,
              (is_cross ? 2 : 3) * config.hidden),
@@ -45,7 +47,39 @@ Gpt2Attention::Gpt2Attention(const Module& at, const Gpt2BlockConfig& settings,
       c_proj(at.Child("c_proj", RegionKind::kLinear), config.hidden,
              config.hidden),
       attn_dropout(at.Child("attn_dropout"), config.attention_dropout),
-      resid_dropout(at.Child("resid_dropout"), config.residual_dropout) {}
+      resid_dropout(at.Child("resid_dropout"), config.residual_dropout) {
+  Builder& builder = at.builder();
+  if (!builder.library().gpt2_holds_its_mask) return;
+  at.Buffer("bias", {1, 1, config.positions, config.positions}, DType::kBool,
+            false);
+  bias = builder.graph().buffers.back().value;
+  at.Buffer("masked_bias", {}, builder.dtype(), false);
+}
+
+Tensor Gpt2Attention::MaskedAttention(const Tensor& q, const Tensor& k,
+                                      const Tensor& v,
+                                      const Tensor& mask) const {
+  Builder& builder = module.builder();
+  Tensor weights = Matmul(q, Transpose(k, -1, -2));
+  if (config.scale_weights) {
+    const double root = std::sqrt(static_cast<double>(config.head_dim));
+    weights = Div(weights, Full(builder, {}, root, weights.dtype()));
+  }
+  if (config.scale_by_layer) weights = DivScalar(weights, layer_number);
+  const int64_t length = q.size(2);
+  const int64_t keys = k.size(2);
+  const Tensor seen =
+      Slice(Slice(builder.Read(*bias), 2, keys - length, keys), 3, 0, keys);
+  const Tensor smallest =
+      Full(builder, {}, SmallestOf(weights.dtype()), weights.dtype());
+  weights = Where(seen, weights, smallest);
+  weights = Add(weights, Alias(mask));
+  weights = SoftmaxOp(weights, -1);
+  weights = To(weights, v.dtype());
+  weights = attn_dropout.Forward(weights);
+  builder.ReturnBeside(weights);
+  return Transpose(Matmul(weights, v), 1, 2);
+}
 
 // Scores are made in float32, with the scale inside the product.
 Tensor Gpt2Attention::UpcastAttention(const Tensor& q, const Tensor& k,
@@ -84,7 +118,13 @@ Tensor Gpt2Attention::Forward(const Tensor& hidden, const Tensor& mask,
   const Tensor q = SplitHeads(parts[0], config.head_dim);
   if (cached != nullptr) std::tie(k, v) = FillCache(*cached, k, v, 0);
   Tensor out;
-  if (attention == "eager" && config.reorder_and_upcast) {
+  if (attention == "eager" && bias) {
+    if (config.reorder_and_upcast) {
+      module.builder().Fail(
+          "reorder_and_upcast_attn is followed as transformers 5.23 has it");
+    }
+    out = MaskedAttention(q, k, v, mask);
+  } else if (attention == "eager" && config.reorder_and_upcast) {
     out = UpcastAttention(q, k, v, mask);
   } else {
     PlainAttentionCall call;

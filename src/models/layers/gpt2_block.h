@@ -28,8 +28,9 @@ struct Gpt2BlockConfig {
   double attention_dropout = 0;
   double residual_dropout = 0;
   bool cross_attention = false;
-  bool scale_weights = true;        // by head_dim to the power of -0.5
-  bool scale_by_layer = false;      // by 1 / (index + 1) as well
+  bool scale_weights = true;    // by head_dim to the power of -0.5
+  bool scale_by_layer = false;  // by 1 / (index + 1) as well
+  int64_t positions = 0;
   bool reorder_and_upcast = false;  // scores in float32 (eager only)
 };
 
@@ -44,14 +45,19 @@ struct Gpt2Attention {
 
   Module module;
   Gpt2BlockConfig config;
+  double layer_number;  // from one
   double scale;
   Conv1D c_attn;
   std::optional<Conv1D> q_attn;
   Conv1D c_proj;
   Dropout attn_dropout;
   Dropout resid_dropout;
+  std::optional<ValueId> bias;  // [1, 1, positions, positions], true as seen
 
  private:
+  // Where the layer holds the mask itself (transformers 4.57), eagerly.
+  Tensor MaskedAttention(const Tensor& q, const Tensor& k, const Tensor& v,
+                         const Tensor& mask) const;
   Tensor UpcastAttention(const Tensor& q, const Tensor& k, const Tensor& v,
                          const Tensor& mask) const;
 };

@@ -57,6 +57,7 @@ Tensor PackedMask(const Tensor& hidden, const Tensor& positions,
   const int64_t batch = hidden.size(0);
   const int64_t length = hidden.size(1);
   const Tensor sequences = SequencesOf(positions, batch);
+  if (builder.execution().flash) return {};
   const Tensor keys = AddScalarInto(Arange(builder, length), 0);
   const Tensor rows = Arange(builder, batch);
   const Tensor heads = Arange(builder, 1);

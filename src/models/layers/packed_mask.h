@@ -15,7 +15,8 @@
 namespace foretell {
 
 // hidden [b, s, width], positions [s]; window 0 where there is none. Gives
-// [b, 1, s, s] in the dtype of `hidden` (eager) or bool (sdpa).
+// [b, 1, s, s] in the dtype of `hidden` (eager) or bool (sdpa); nothing for
+// flash-attention.
 Tensor PackedMask(const Tensor& hidden, const Tensor& positions,
                   std::string_view attention, int64_t window);
 

@@ -50,6 +50,7 @@ Gpt2Config ReadGpt2(const ConfigView& config, const Gpt2Needs& needs) {
   out.vocabulary = SizeOrEmpty(config, {"vocab_size"}, 50257);
   out.positions =
       SizeOrEmpty(config, {"max_position_embeddings", "n_positions"}, 1024);
+  out.block.positions = out.positions;
   out.layers = config.Layers({"num_hidden_layers", "n_layer"}, 12);
   ReadBlock(config, out.layers, out.block);
   out.embedding_dropout = ReadDropout(config, "embd_pdrop", 0.1);

@@ -157,6 +157,24 @@ bool RequiresGrad(const Tensor& x) {
   return !x.empty() && x.builder().ValueOf(x.id()).requires_grad;
 }
 
+// flash-attention's own kernels: PyTorch's, built from the same source, keeps
+// the same tensors.
+Tensor FlashAttentionLibrary(const Tensor& q, const Tensor& k, const Tensor& v,
+                             const Tensor& mask, const SdpaCall& call,
+                             double scale) {
+  Builder& builder = q.builder();
+  if (call.dtype != DType::kBFloat16 && call.dtype != DType::kFloat16) {
+    builder.Fail("flash-attention takes bfloat16 and float16 only");
+  } else if (!mask.empty()) {
+    builder.Fail("flash-attention adds no mask and no bias to scores");
+  } else if (call.head_dim != call.value_dim || call.head_dim > 256) {
+    builder.Fail("flash-attention takes heads of one width up to 256");
+  } else if (call.capability < 80) {
+    builder.Fail("flash-attention 2 runs from sm80 on");
+  }
+  return PaddedFlash(q, k, v, call.dropout, call.causal, scale);
+}
+
 }  // namespace
 
 SdpaKernelKind ChooseSdpaKernel(const SdpaCall& call) {
@@ -187,6 +205,9 @@ Tensor SdpaKernel(Tensor q, Tensor k, Tensor v, Tensor mask, double dropout,
   call.causal = causal;
   call.keeps = RequiresGrad(q) || RequiresGrad(k) || RequiresGrad(v) ||
                RequiresGrad(mask);
+  if (q.builder().execution().flash) {
+    return FlashAttentionLibrary(q, k, v, mask, call, scale);
+  }
   if (!mask.empty() && mask.dtype() == DType::kBool) {
     mask = AddedMask(mask, q.dtype());
   }
