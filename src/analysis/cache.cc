@@ -9,7 +9,9 @@ namespace {
 
 std::optional<int64_t> BytesOfToken(const LayerState& state, DType dtype) {
   const auto dims = CheckedAdd(state.key_dim, state.value_dim);
-  const auto elements = dims ? CheckedMul(*dims, state.heads) : std::nullopt;
+  const auto each = dims ? CheckedMul(*dims, state.heads) : std::nullopt;
+  const auto elements =
+      each ? CheckedAdd(*each, state.index_dim) : std::nullopt;
   return elements ? CheckedMul(*elements, BytesOf(dtype)) : std::nullopt;
 }
 
@@ -43,6 +45,13 @@ CacheAnalysis AnalyzeCache(const std::vector<LayerState>& states, DType dtype) {
       group.at_most = Bytes::Exact(each) * group.layers;
       group.per_token = BytesPerToken::Exact(0);
       out.recurrent += group.at_most;
+      continue;
+    }
+    if (group.state.kind == LayerState::Kind::kUnknown) {
+      group.per_token = BytesPerToken::Unknown(
+          "what these layers keep of each token is not modelled");
+      out.per_token += group.per_token;
+      out.per_token_past_windows += group.per_token;
       continue;
     }
     const auto each = BytesOfToken(group.state, dtype);

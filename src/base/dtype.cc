@@ -8,7 +8,7 @@
 namespace foretell {
 namespace {
 
-constexpr std::array<DTypeRow, 13> kRows = {{
+constexpr std::array<DTypeRow, 14> kRows = {{
     {DType::kFloat64, "float64", "f64", 64, true},
     {DType::kFloat32, "float32", "f32", 32, true},
     {DType::kBFloat16, "bfloat16", "bf16", 16, true},
@@ -22,6 +22,7 @@ constexpr std::array<DTypeRow, 13> kRows = {{
     {DType::kInt8, "int8", "i8", 8, false},
     {DType::kUInt8, "uint8", "u8", 8, false},
     {DType::kBool, "bool", "b8", 8, false},
+    {DType::kComplex64, "complex64", "c64", 64, false},
 }};
 
 constexpr std::array<std::pair<std::string_view, DType>, 11> kOtherSpellings = {

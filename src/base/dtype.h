@@ -27,6 +27,7 @@ enum class DType : uint8_t {
   kInt8,
   kUInt8,
   kBool,
+  kComplex64,  // a pair of float32
 };
 
 struct DTypeRow {

@@ -423,7 +423,8 @@ std::optional<OperationId> Builder::Write(
   outputs.clear();
   if (!Infer(row, inputs, attributes, outputs)) return std::nullopt;
   const auto is_differentiable = [&](size_t output) {
-    return Describe(outputs[output].dtype).is_floating &&
+    const DType dtype = outputs[output].dtype;
+    return (Describe(dtype).is_floating || dtype == DType::kComplex64) &&
            (row.differentiable_outputs < 0 ||
             output < static_cast<size_t>(row.differentiable_outputs));
   };

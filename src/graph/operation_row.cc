@@ -6,6 +6,7 @@
 #include "graph/ops/activations.h"
 #include "graph/ops/attention.h"
 #include "graph/ops/compare.h"
+#include "graph/ops/complex.h"
 #include "graph/ops/convolution.h"
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
@@ -52,12 +53,12 @@ std::span<const OperationRow* const> AllOperations() {
   static const std::vector<const OperationRow*>* const table = [] {
     auto* rows = new std::vector<const OperationRow*>();
     for (const auto kind :
-         {ViewOperations(), ElementwiseOperations(), MatmulOperations(),
-          ReductionOperations(), IndexingOperations(), CreationOperations(),
-          AttentionOperations(), LossOperations(), ActivationOperations(),
-          FusedOperations(), InPlaceOperations(), SortingOperations(),
-          ConvolutionOperations(), ForeachOperations(), OptimizerOperations(),
-          CompareOperations(), PowerOperations()}) {
+         {ViewOperations(), ComplexOperations(), ElementwiseOperations(),
+          MatmulOperations(), ReductionOperations(), IndexingOperations(),
+          CreationOperations(), AttentionOperations(), LossOperations(),
+          ActivationOperations(), FusedOperations(), InPlaceOperations(),
+          SortingOperations(), ConvolutionOperations(), ForeachOperations(),
+          OptimizerOperations(), CompareOperations(), PowerOperations()}) {
       rows->insert(rows->end(), kind.begin(), kind.end());
     }
     std::ranges::sort(*rows, {}, &OperationRow::name);

@@ -23,6 +23,10 @@ extern const Family kCohereFamily;
 extern const Family kDbrxFamily;
 extern const Family kDebertaV2Family;
 extern const Family kDeepseekFamily;
+extern const Family kDeepseekV2Family;
+extern const Family kDeepseekV32Family;
+extern const Family kDeepseekV3Family;
+extern const Family kDeepseekV4Family;
 extern const Family kDistilBertFamily;
 extern const Family kDots1Family;
 extern const Family kElectraFamily;
@@ -37,7 +41,9 @@ extern const Family kGemma3Family;
 extern const Family kGemmaFamily;
 extern const Family kGlm4Family;
 extern const Family kGlm4MoeFamily;
+extern const Family kGlm4MoeLiteFamily;
 extern const Family kGlmFamily;
+extern const Family kGlmMoeDsaFamily;
 extern const Family kGpt2Family;
 extern const Family kGptBigcodeFamily;
 extern const Family kGptNeoFamily;
@@ -128,6 +134,10 @@ constexpr std::array kFamilies = {
     &kDbrxFamily,              //
     &kDebertaV2Family,         //
     &kDeepseekFamily,          //
+    &kDeepseekV2Family,        //
+    &kDeepseekV32Family,       //
+    &kDeepseekV3Family,        //
+    &kDeepseekV4Family,        //
     &kDistilBertFamily,        //
     &kDots1Family,             //
     &kElectraFamily,           //
@@ -142,7 +152,9 @@ constexpr std::array kFamilies = {
     &kGemmaFamily,             //
     &kGlm4Family,              //
     &kGlm4MoeFamily,           //
+    &kGlm4MoeLiteFamily,       //
     &kGlmFamily,               //
+    &kGlmMoeDsaFamily,         //
     &kGpt2Family,              //
     &kGptBigcodeFamily,        //
     &kGptNeoFamily,            //

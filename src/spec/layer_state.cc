@@ -12,10 +12,14 @@ std::string_view NameOf(LayerState::Kind kind) {
       return "full";
     case LayerState::Kind::kSliding:
       return "sliding";
+    case LayerState::Kind::kLatent:
+      return "latent";
     case LayerState::Kind::kCross:
       return "cross";
     case LayerState::Kind::kRecurrent:
       return "recurrent";
+    case LayerState::Kind::kUnknown:
+      return "unknown";
   }
   FailCheck(__FILE__, __LINE__, "kind", "layer state without a name");
 }

@@ -19,16 +19,21 @@ struct LayerState {
     kNone,     // an encoder's layer keeps nothing
     kFull,     // keys and values of every token
     kSliding,  // keys and values of the last `window` tokens
-    kCross,    // keys and values of the encoder's output, made once
+    // One narrow row of every token, from which keys and values are widened
+    // (key_dim), and the turned part of its key (value_dim).
+    kLatent,
+    kCross,  // keys and values of the encoder's output, made once
     // A state of one size, whatever the length, in float32: heads x key_dim x
     // value_dim; and the last inputs of a short convolution.
     kRecurrent,
+    kUnknown,  // something that is not modelled
   };
   Kind kind = Kind::kNone;
   int64_t heads = 0;          // key and value heads
   int64_t key_dim = 0;        // per head
   int64_t value_dim = 0;      // per head
   int64_t window = 0;         // tokens; of kSliding
+  int64_t index_dim = 0;      // of kLatent: of an indexer's key, if it has one
   int64_t conv_channels = 0;  // of kRecurrent
   int64_t conv_tokens = 0;
   friend bool operator==(const LayerState&, const LayerState&) = default;

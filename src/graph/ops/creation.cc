@@ -71,6 +71,12 @@ constexpr OperationRow kNewZeros = {
     .doc = "Zeros where x lives, of other extents.",
     .infer = InferNew,
     .differentiable = Differentiable::kNo};
+constexpr OperationRow kNewEmpty = {
+    .name = "aten.new_empty.default",
+    .doc =
+        "A tensor where x lives, of other extents; nothing is written to it.",
+    .infer = InferNew,
+    .differentiable = Differentiable::kNo};
 constexpr OperationRow kNewOnes = {
     .name = "aten.new_ones.default",
     .doc = "Ones where x lives, of other extents.",
@@ -129,10 +135,10 @@ constexpr OperationRow kLocalScalar = {
     .differentiable = Differentiable::kNo};
 
 constexpr std::array kRows = {
-    &kArange,    &kArangeStart,    &kZeros,     &kScalarTensor, &kLocalScalar,
-    &kEmpty,     &kNewZeros,       &kZerosLike, &kFullLike,     &kEmptyLike,
-    &kLiftFresh, &kNewOnes,        &kOnes,      &kTril,         &kTriu,
-    &kOnesLike,  &kNewEmptyStrided};
+    &kArange,    &kArangeStart,     &kZeros,     &kScalarTensor, &kLocalScalar,
+    &kEmpty,     &kNewZeros,        &kZerosLike, &kFullLike,     &kEmptyLike,
+    &kLiftFresh, &kNewOnes,         &kOnes,      &kTril,         &kTriu,
+    &kOnesLike,  &kNewEmptyStrided, &kNewEmpty};
 
 }  // namespace
 
@@ -166,6 +172,11 @@ Tensor NewZeros(Tensor x, const Shape& shape) {
 
 Tensor NewZerosOf(Tensor x, const Shape& shape, DType dtype) {
   return x.builder().Emit(kNewZeros, {std::move(x)}, {shape, dtype});
+}
+
+Tensor NewEmpty(Tensor x, const Shape& shape) {
+  const DType dtype = x.dtype();
+  return x.builder().Emit(kNewEmpty, {std::move(x)}, {shape, dtype});
 }
 
 Tensor Ones(Builder& builder, const Shape& shape, DType dtype) {

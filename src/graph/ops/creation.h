@@ -24,6 +24,7 @@ Tensor ScalarTensor(Builder& builder, double value, DType dtype);  // []
 Tensor Empty(Builder& builder, const Shape& shape, DType dtype);
 Tensor NewZeros(Tensor x, const Shape& shape);  // in the dtype of x
 Tensor NewZerosOf(Tensor x, const Shape& shape, DType dtype);
+Tensor NewEmpty(Tensor x, const Shape& shape);
 Tensor NewOnes(Tensor x, const Shape& shape, DType dtype);
 Tensor ZerosLike(Tensor x);
 Tensor ZerosLike(Tensor x, DType dtype);

@@ -12,8 +12,9 @@ namespace {
 
 using Outputs = std::vector<OperationOutput>;
 
-// bool < whole numbers < floating point, as Python's number tower.
+// bool < whole numbers < floating point < complex, as Python's number tower.
 int Category(DType dtype) {
+  if (dtype == DType::kComplex64) return 3;
   if (dtype == DType::kBool) return 0;
   return Describe(dtype).is_floating ? 2 : 1;
 }

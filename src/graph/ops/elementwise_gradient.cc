@@ -1,8 +1,10 @@
 #include "graph/ops/elementwise_gradient.h"
 
 #include "graph/gradient.h"
+#include "graph/ops/complex.h"
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/views.h"
 
 namespace foretell {
 namespace {
@@ -39,8 +41,13 @@ void GradientOfMul(Gradient& g) {
     g.Give(0, MulScalar(g.grad(), g.Real(0)));
     return;
   }
-  if (g.Needs(1)) g.Give(1, Mul(g.grad(), g.input(0)));
-  if (g.Needs(0)) g.Give(0, Mul(g.grad(), g.input(1)));
+  // By the conjugate of a complex number, which the product first makes real.
+  const auto times = [&](const Tensor& other) {
+    if (other.dtype() != DType::kComplex64) return Mul(g.grad(), other);
+    return Mul(g.grad(), CloneContiguous(Conj(other)));
+  };
+  if (g.Needs(1)) g.Give(1, times(g.input(0)));
+  if (g.Needs(0)) g.Give(0, times(g.input(1)));
 }
 
 void GradientOfMulNumber(Gradient& g) {

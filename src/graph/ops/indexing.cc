@@ -217,6 +217,12 @@ constexpr OperationRow kScatter = {
     .doc = "A copy of x with elements of y written along an axis by an index.",
     .infer = InferScatter,
     .differentiable = Differentiable::kNo};
+// Here of what takes no gradient only: marks of tokens.
+constexpr OperationRow kScatterFill = {
+    .name = "aten.scatter.value",
+    .doc = "A copy of x with a number written along an axis by an index.",
+    .infer = InferScatterAdd,
+    .differentiable = Differentiable::kNo};
 constexpr Save kSavesIndices[] = {{.input = 1, .rest = true}};
 // gather_backward is handed x itself, though it reads its sizes only.
 constexpr Save kSavesGather[] = {{.input = 0}, {.input = 1}};
@@ -295,7 +301,8 @@ constexpr std::array kRows = {&kStack,
                               &kIndexPut,
                               &kEmbeddingBackward,
                               &kIndexSelect,
-                              &kRepeat};
+                              &kRepeat,
+                              &kScatterFill};
 
 }  // namespace
 
@@ -313,6 +320,11 @@ Tensor Gather(Tensor x, int axis, Tensor index) {
 
 Tensor Repeat(Tensor x, const Shape& times) {
   return x.builder().Emit(kRepeat, {std::move(x)}, {times});
+}
+
+Tensor ScatterFill(Tensor x, int axis, Tensor index, double value) {
+  return x.builder().Emit(kScatterFill, {std::move(x), std::move(index)},
+                          {int64_t{axis}, value});
 }
 
 Tensor Scatter(Tensor x, int axis, Tensor index, Tensor source) {

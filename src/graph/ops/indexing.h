@@ -21,6 +21,8 @@ Tensor EmbeddingOp(Tensor weight, Tensor indices);
 Tensor Gather(Tensor x, int axis, Tensor index);
 // A copy of x with the elements of `source` where `index` says along `axis`.
 Tensor Scatter(Tensor x, int axis, Tensor index, Tensor source);
+// A copy of x with `value` where `index` says along `axis`.
+Tensor ScatterFill(Tensor x, int axis, Tensor index, double value);
 // Rows of x at whole numbers along the first axis, for a backward.
 Tensor IndexSelect(Tensor x, Tensor index);
 // x[a, b, …] with whole numbers for its axes from `first_axis` on.

@@ -45,8 +45,11 @@ constexpr Save kSavesPlaces[] = {{.output = 1}};
 std::string InferMaxLast(const OperationArguments& args, Outputs& outputs) {
   const Value& x = args.input(0);
   if (x.shape.rank() == 0 || x.shape[-1] == 0) return "the largest of nothing";
-  Shape shape = x.shape;
-  shape.Set(-1, 1);
+  Shape shape;
+  for (int axis = 0; axis + 1 < x.shape.rank(); ++axis) {
+    shape.Append(x.shape[axis]);
+  }
+  if (args.Flag(1)) shape.Append(1);
   return ValuesAndPlaces(x, shape, outputs);
 }
 
@@ -81,7 +84,9 @@ constexpr OperationRow kNonzero = {
     .differentiable = Differentiable::kNo};
 constexpr OperationRow kMaxLast = {
     .name = "aten.max.dim",
-    .doc = "The largest of the last axis, which stays as 1, and its place.",
+    .doc =
+        "The largest of the last axis, which stays as 1 or goes, and its "
+        "place.",
     .infer = InferMaxLast,
     .saves = kSavesPlaces,
     .gradient = GradientOfChosen};
@@ -103,9 +108,9 @@ std::pair<Tensor, Tensor> TopK(Tensor x, int64_t count) {
   return Both(held.builder().EmitMany(kTopK, std::span(&held, 1), attributes));
 }
 
-std::pair<Tensor, Tensor> MaxLast(Tensor x) {
+std::pair<Tensor, Tensor> MaxLast(Tensor x, bool keep) {
   const Tensor held = std::move(x);
-  const Attribute attributes[] = {int64_t{-1}, true};
+  const Attribute attributes[] = {int64_t{-1}, keep};
   return Both(
       held.builder().EmitMany(kMaxLast, std::span(&held, 1), attributes));
 }

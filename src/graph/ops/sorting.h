@@ -18,8 +18,9 @@ std::span<const OperationRow* const> SortingOperations();
 
 // The `count` largest of the last axis, and where they were (int64).
 std::pair<Tensor, Tensor> TopK(Tensor x, int64_t count);
-// The largest of the last axis, which stays as 1, and where it is (int64).
-std::pair<Tensor, Tensor> MaxLast(Tensor x);
+// The largest of the last axis, which stays as 1 or goes, and where it is
+// (int64).
+std::pair<Tensor, Tensor> MaxLast(Tensor x, bool keep = true);
 // Along the last axis, and where each was (int64).
 std::pair<Tensor, Tensor> Sort(Tensor x);
 // How many elements fall into each of `bins` equal ranges: [bins].

@@ -95,7 +95,8 @@ Tensor MaskOf(const Tensor& seen, const Tensor& hidden,
 }  // namespace
 
 Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
-                  std::string_view attention, int64_t window, int64_t past) {
+                  std::string_view attention, int64_t window, int64_t past,
+                  bool may_skip) {
   const int64_t batch = hidden.size(0);
   const int64_t length = hidden.size(1);
   if (!position_ids.empty()) {
@@ -108,7 +109,7 @@ Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
   const bool windowed = window != 0 && cached + length >= window;
   // flash-attention's kernels have a window of their own.
   const bool needs_none = !windowed || hidden.builder().execution().flash;
-  if (attention == "sdpa" && needs_none) return {};
+  if (attention == "sdpa" && needs_none && may_skip) return {};
 
   return MaskOf(VisibleKeys(hidden, Tensor(), window, past), hidden, attention);
 }

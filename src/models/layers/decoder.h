@@ -59,6 +59,8 @@ struct DecoderConfig {
   bool mixes_masks = false;
   // Builds the window's mask also where no window is in use, of length zero.
   bool masks_empty_window = false;
+  // Its layers read the mask themselves, which is therefore always there.
+  bool needs_mask = false;
   // Its masks are built without the positions.
   bool hides_positions = false;
   // The class refuses sdpa, and who asks for it gets eager attention.
@@ -110,6 +112,9 @@ struct DecoderContext {
     const bool own = layer_window > 0 && !window_rotary.first.empty();
     return own ? window_rotary : rotary;
   }
+  // What the last layer with an indexer chose, for those after it that have
+  // none (layers/latent_layer.h).
+  mutable Tensor chosen_keys;
 };
 
 // A norm of a family's own kind: built of a place, a width and an epsilon.
@@ -169,6 +174,7 @@ class Decoder : public Model {
       // Held by the cache, but no tensors that its layers list.
       inputs.Return(layer.recurrent.conv_bdk);
       inputs.Return(layer.recurrent.recurrent);
+      if (!layer.indexer_keys.empty()) inputs.ReturnCache(layer.indexer_keys);
     }
     return finish_ ? finish_(output, kept) : output;
   }
@@ -201,6 +207,11 @@ class Decoder : public Model {
       CachedLayer& layer = kept.cache.emplace_back();
       layer.keys = take(state.key_dim);
       layer.values = take(state.value_dim);
+      if (state.index_dim > 0) {
+        const Shape shape = {batch, inputs.past, state.index_dim};
+        layer.indexer_keys =
+            builder.State(shape, ContiguousStrides(shape), builder.dtype());
+      }
       if (state.kind != LayerState::Kind::kSliding) continue;
       layer.window = builder.State({}, {}, DType::kInt64);
       if (inputs.past < state.window) continue;
@@ -283,7 +294,7 @@ class Decoder : public Model {
       return tells_packed
                  ? PackedMask(hidden, positions, context.attention, window)
                  : CausalMask(hidden, looked_at, context.attention, window,
-                              inputs.past);
+                              inputs.past, !config_.needs_mask);
     };
     if (config_.sees_both_sides) {
       if (fills_cache) builder.Fail("a mask of both sides over a cache");

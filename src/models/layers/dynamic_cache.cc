@@ -69,4 +69,10 @@ std::pair<Tensor, Tensor> FillCache(CachedLayer& layer, const Tensor& keys,
   return {all_keys, all_values};
 }
 
+Tensor FillIndexer(CachedLayer& layer, const Tensor& keys) {
+  if (layer.indexer_keys.empty()) layer.indexer_keys = EmptyTensor(keys);
+  layer.indexer_keys = Cat2(layer.indexer_keys, keys, 1);
+  return layer.indexer_keys;
+}
+
 }  // namespace foretell

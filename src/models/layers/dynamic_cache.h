@@ -24,6 +24,8 @@ struct CachedLayer {
   Tensor window;
   // In their place, of a layer that keeps one state whatever the length.
   RecurrentCache recurrent;
+  // Of a layer with an indexer, [b, s, d].
+  Tensor indexer_keys;
 };
 
 // What an earlier prefill has left of a layer of the kind kRecurrent.
@@ -37,6 +39,10 @@ CachedLayer UpdateEmptyCache(const Tensor& keys, const Tensor& values);
 // DynamicSlidingWindowLayer.update.
 std::pair<Tensor, Tensor> FillCache(CachedLayer& layer, const Tensor& keys,
                                     const Tensor& values, int64_t window);
+
+// All keys of an indexer, those that the layer has and `keys` [b, s, d] behind
+// them. Source: DynamicIndexedLayer.update_indexer.
+Tensor FillIndexer(CachedLayer& layer, const Tensor& keys);
 
 }  // namespace foretell
 

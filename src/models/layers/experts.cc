@@ -121,6 +121,12 @@ Tensor FusedExperts::Forward(const Tensor& hidden, const Routing& routing,
 Tensor FusedExperts::RunGrouped(AdaptedModule& adapted, const Tensor& hidden,
                                 const Routing& routing) const {
   Builder& builder = module.builder();
+  if (builder.execution().capability < 80) {
+    builder.Fail(
+        "grouped products need compute capability 8.0; what transformers runs "
+        "in their place on an older card is not modelled");
+    return hidden;
+  }
   const int64_t tokens = hidden.size(0);
   const Tensor weights = View(routing.weights, {-1});
   const Tensor experts = View(routing.experts, {-1});

@@ -56,12 +56,19 @@ Tensor Matmul(const Tensor& given_left, const Tensor& given_right) {
                      b.shape().ToString());
     return a;
   }
-  Shape out = a.shape();
+  // Leading axes of extent 1 widen to the other's.
+  Shape wide_a = a.shape();
+  Shape wide_b = b.shape();
+  for (int axis = 0; axis + 2 < rank; ++axis) {
+    if (wide_a[axis] == 1) wide_a.Set(axis, wide_b[axis]);
+    if (wide_b[axis] == 1) wide_b.Set(axis, wide_a[axis]);
+  }
+  Shape out = wide_a;
   out.Set(-1, b.size(-1));
   const Shape rows = {-1, a.size(-2), a.size(-1)};
   const Shape columns = {-1, b.size(-2), b.size(-1)};
-  const Tensor left = Reshape(Expand(a, a.shape()), rows);
-  const Tensor right = Reshape(Expand(b, b.shape()), columns);
+  const Tensor left = Reshape(Expand(a, wide_a), rows);
+  const Tensor right = Reshape(Expand(b, wide_b), columns);
   return UnsafeView(Bmm(left, right), out);
 }
 

@@ -14,7 +14,8 @@ namespace foretell {
 
 // x.contiguous(): a copy only where it is not row-major already.
 Tensor Contiguous(const Tensor& x);
-// torch.matmul of [..., m, k] and [..., k, n] with equal leading axes.
+// torch.matmul of [..., m, k] and [..., k, n], whose leading axes are equal or
+// 1.
 Tensor Matmul(const Tensor& a, const Tensor& b);
 // torch.matmul of a matrix [m, k] and [b, k, n].
 Tensor MatrixTimesBatch(const Tensor& matrix, const Tensor& batch);

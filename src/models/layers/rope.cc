@@ -6,7 +6,9 @@
 #include <array>
 #include <limits>
 #include <string_view>
+#include <utility>
 
+#include "graph/ops/complex.h"
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/in_place.h"
@@ -375,6 +377,12 @@ std::pair<Tensor, Tensor> RotaryEmbedding::Forward(
     return AxisAngles(position_ids, read, config.sections, like.dtype());
   }
   const Tensor frequencies = AnglesAt(position_ids);
+  if (config.is_complex) {
+    const auto on_circle = [&] {
+      return Polar(OnesLike(frequencies), frequencies);
+    };
+    return {MulScalar(on_circle(), 1.0), Tensor()};
+  }
   const Tensor angles = config.halves ? frequencies
                         : config.interleaves
                             ? RepeatEach(frequencies, 2)
@@ -401,8 +409,14 @@ Tensor RotateHalf(const Tensor& x) {
 
 std::pair<Tensor, Tensor> ApplyRotary(const Tensor& q, const Tensor& k,
                                       Tensor cosines, Tensor sines) {
-  cosines = Unsqueeze(cosines, 1);
-  sines = Unsqueeze(sines, 1);
+  return ApplyRotaryAt(q, k, std::move(cosines), std::move(sines), 1);
+}
+
+std::pair<Tensor, Tensor> ApplyRotaryAt(const Tensor& q, const Tensor& k,
+                                        Tensor cosines, Tensor sines,
+                                        int axis) {
+  cosines = Unsqueeze(cosines, axis);
+  sines = Unsqueeze(sines, axis);
   const auto turn = [&](const Tensor& x) {
     const Tensor straight = Mul(x, cosines);
     return Add(straight, Mul(RotateHalf(x), sines));

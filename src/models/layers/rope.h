@@ -39,6 +39,8 @@ struct RopeConfig {
   std::vector<int64_t> sections = {};
   // Each angle stands twice in a row, not the whole of them twice (Cohere).
   bool interleaves = false;
+  // Gives complex numbers of length 1 in place of both (DeepSeek-V2).
+  bool is_complex = false;
 };
 
 // The rope of one kind of layer, where kinds differ.
@@ -104,7 +106,8 @@ struct RotaryEmbedding {
   RotaryEmbedding(const Module& at, const RopeConfig& rope,
                   std::string_view kind = "");
   // position_ids [b, s] -> cosines and sines [b, s, 2 frequencies] in the
-  // dtype of `like`, or in float32; [b, s, frequencies] for halves
+  // dtype of `like`, or in float32; [b, s, frequencies] for halves and for
+  // complex numbers, which have no second
   std::pair<Tensor, Tensor> Forward(const Tensor& like,
                                     const Tensor& position_ids) const;
   void UpdateFrequencies(const Tensor& position_ids) const;
@@ -124,6 +127,9 @@ using RotaryTurn = std::pair<Tensor, Tensor> (*)(const Tensor&, const Tensor&,
 // q [b, h, s, d] and k [b, h_kv, s, d] turned by cosines and sines [b, s, d].
 std::pair<Tensor, Tensor> ApplyRotary(const Tensor& q, const Tensor& k,
                                       Tensor cosines, Tensor sines);
+// The same of q and k whose heads lie along `axis`.
+std::pair<Tensor, Tensor> ApplyRotaryAt(const Tensor& q, const Tensor& k,
+                                        Tensor cosines, Tensor sines, int axis);
 // The same for the first dims of a head, as many as the cosines have; the rest
 // passes and is joined to them again, also where nothing is left.
 std::pair<Tensor, Tensor> ApplyPartialRotary(const Tensor& q, const Tensor& k,
