@@ -83,6 +83,7 @@ extern const Family kNemotronFamily;
 extern const Family kNemotronHFamily;
 extern const Family kNomicBertFamily;
 extern const Family kOlmo2Family;
+extern const Family kOlmo3Family;
 extern const Family kOlmoFamily;
 extern const Family kOlmoeFamily;
 extern const Family kOptFamily;
@@ -194,35 +195,36 @@ constexpr std::array kFamilies = {
     &kNemotronHFamily,         //
     &kNomicBertFamily,         //
     &kOlmo2Family,             //
-    &kOlmoFamily,              //
-    &kOlmoeFamily,             //
-    &kOptFamily,               //
-    &kOrionFamily,             //
-    &kPegasusFamily,           //
-    &kPersimmonFamily,         //
-    &kPhi3Family,              //
-    &kPhiFamily,               //
-    &kPhimoeFamily,            //
-    &kQwen2Family,             //
-    &kQwen2MoeFamily,          //
-    &kQwen35Family,            //
-    &kQwen35MoeFamily,         //
-    &kQwen3Family,             //
-    &kQwen3MoeFamily,          //
-    &kQwen3NextFamily,         //
-    &kQwenFamily,              //
-    &kRecurrentGemmaFamily,    //
-    &kRobertaFamily,           //
-    &kRwkvFamily,              //
-    &kSeedOssFamily,           //
-    &kSmolLm3Family,           //
-    &kStablelmFamily,          //
-    &kStarcoder2Family,        //
-    &kT5Family,                //
-    &kUmt5Family,              //
-    &kXglmFamily,              //
-    &kXlmRobertaFamily,        //
-    &kZamba2Family,            //
+    &kOlmo3Family,
+    &kOlmoFamily,            //
+    &kOlmoeFamily,           //
+    &kOptFamily,             //
+    &kOrionFamily,           //
+    &kPegasusFamily,         //
+    &kPersimmonFamily,       //
+    &kPhi3Family,            //
+    &kPhiFamily,             //
+    &kPhimoeFamily,          //
+    &kQwen2Family,           //
+    &kQwen2MoeFamily,        //
+    &kQwen35Family,          //
+    &kQwen35MoeFamily,       //
+    &kQwen3Family,           //
+    &kQwen3MoeFamily,        //
+    &kQwen3NextFamily,       //
+    &kQwenFamily,            //
+    &kRecurrentGemmaFamily,  //
+    &kRobertaFamily,         //
+    &kRwkvFamily,            //
+    &kSeedOssFamily,         //
+    &kSmolLm3Family,         //
+    &kStablelmFamily,        //
+    &kStarcoder2Family,      //
+    &kT5Family,              //
+    &kUmt5Family,            //
+    &kXglmFamily,            //
+    &kXlmRobertaFamily,      //
+    &kZamba2Family,          //
 };
 
 }  // namespace
