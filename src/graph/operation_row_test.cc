@@ -15,15 +15,16 @@ const std::map<std::string_view, std::string_view>& WithoutRule() {
   static const std::map<std::string_view, std::string_view> rows = {
       {"aten.addcdiv_.default", "updates parameters under no_grad"},
       {"aten.addcmul_.default", "updates an optimizer's states"},
-      {"aten.clamp_.default", "bounds an optimizer's update"},
       {"aten.lerp_.Scalar", "updates an optimizer's states"},
       {"aten.linalg_vector_norm.default", "measures an optimizer's update"},
+      {"aten.pow.Scalar", "makes slopes and frequencies of positions"},
+      {"aten.pow.Tensor_Tensor", "makes slopes of positions"},
+      {"aten.reciprocal.default", "makes frequencies of positions"},
       {"aten.rsqrt_.default", "scales an optimizer's update"},
       {"aten.abs.default",
        "taken of distances, in whole numbers, and of "
        "router scores outside autograd"},
       {"aten.index_put_.default", "writes whole numbers"},
-      {"aten.max.default", "taken of positions"},
       {"aten.max.default", "taken of positions, in whole numbers"},
   };
   return rows;

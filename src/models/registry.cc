@@ -70,6 +70,7 @@ extern const Family kMbartFamily;
 extern const Family kMegatronBertFamily;
 extern const Family kMiMoV2FlashFamily;
 extern const Family kMiniMaxM2Family;
+extern const Family kMinicpm3Family;
 extern const Family kMinicpmFamily;
 extern const Family kMinistral3Family;
 extern const Family kMinistralFamily;
@@ -182,6 +183,7 @@ constexpr std::array kFamilies = {
     &kMegatronBertFamily,      //
     &kMiMoV2FlashFamily,       //
     &kMiniMaxM2Family,         //
+    &kMinicpm3Family,          //
     &kMinicpmFamily,           //
     &kMinistral3Family,        //
     &kMinistralFamily,         //
@@ -195,36 +197,36 @@ constexpr std::array kFamilies = {
     &kNemotronHFamily,         //
     &kNomicBertFamily,         //
     &kOlmo2Family,             //
-    &kOlmo3Family,
-    &kOlmoFamily,            //
-    &kOlmoeFamily,           //
-    &kOptFamily,             //
-    &kOrionFamily,           //
-    &kPegasusFamily,         //
-    &kPersimmonFamily,       //
-    &kPhi3Family,            //
-    &kPhiFamily,             //
-    &kPhimoeFamily,          //
-    &kQwen2Family,           //
-    &kQwen2MoeFamily,        //
-    &kQwen35Family,          //
-    &kQwen35MoeFamily,       //
-    &kQwen3Family,           //
-    &kQwen3MoeFamily,        //
-    &kQwen3NextFamily,       //
-    &kQwenFamily,            //
-    &kRecurrentGemmaFamily,  //
-    &kRobertaFamily,         //
-    &kRwkvFamily,            //
-    &kSeedOssFamily,         //
-    &kSmolLm3Family,         //
-    &kStablelmFamily,        //
-    &kStarcoder2Family,      //
-    &kT5Family,              //
-    &kUmt5Family,            //
-    &kXglmFamily,            //
-    &kXlmRobertaFamily,      //
-    &kZamba2Family,          //
+    &kOlmo3Family,             //
+    &kOlmoFamily,              //
+    &kOlmoeFamily,             //
+    &kOptFamily,               //
+    &kOrionFamily,             //
+    &kPegasusFamily,           //
+    &kPersimmonFamily,         //
+    &kPhi3Family,              //
+    &kPhiFamily,               //
+    &kPhimoeFamily,            //
+    &kQwen2Family,             //
+    &kQwen2MoeFamily,          //
+    &kQwen35Family,            //
+    &kQwen35MoeFamily,         //
+    &kQwen3Family,             //
+    &kQwen3MoeFamily,          //
+    &kQwen3NextFamily,         //
+    &kQwenFamily,              //
+    &kRecurrentGemmaFamily,    //
+    &kRobertaFamily,           //
+    &kRwkvFamily,              //
+    &kSeedOssFamily,           //
+    &kSmolLm3Family,           //
+    &kStablelmFamily,          //
+    &kStarcoder2Family,        //
+    &kT5Family,                //
+    &kUmt5Family,              //
+    &kXglmFamily,              //
+    &kXlmRobertaFamily,        //
+    &kZamba2Family,            //
 };
 
 }  // namespace

@@ -135,7 +135,10 @@ SectionShape Conventions() {
               {{"convention", "Convention", CellType::kText, "Its name."},
                {"flops", "FLOPs", CellType::kFigure, "What it counts."},
                {"ratio", "Ratio", CellType::kText,
-                "Over the convention that was asked for."},
+                "Over the convention that was asked for; absent where the step "
+                "has "
+                "none of it.",
+                true},
                {"rule", "What it counts", CellType::kText, "Its rule."}})),
           Optional(TableRow(
               "reconciliation", "From 6 N D to what is executed",

@@ -181,8 +181,8 @@ TEST(Catalogue, EveryModelAnswersOrIsRefusedByName) {
   }
   EXPECT_GE(derived, 140);
   // Checkpoints may hold other tensors than their class: a tied one again, old
-  // buffers. Most do not.
-  EXPECT_GE(published_equal * 100, published * 70);
+  // buffers, layers that predict further tokens. Most do not.
+  EXPECT_GE(published_equal * 100, published * 65);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ namespace {
 struct Proof {
   int64_t published = 0;
   int64_t variants = 0;
+  int64_t steps = 0;
   int64_t traces = 0;
 };
 using Proofs = std::map<std::string, Proof, std::less<>>;
@@ -40,6 +41,8 @@ Proofs ReadProofs(const std::string& folder) {
   Proofs out;
   CountRows(folder + "/params.jsonl", &Proof::published, out);
   CountRows(folder + "/params_variants.jsonl", &Proof::variants, out);
+  CountRows(folder + "/steps.jsonl", &Proof::steps, out);
+  CountRows(folder + "/steps_transformers4.jsonl", &Proof::steps, out);
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(folder)) {
     const std::string path = entry.path().string();
@@ -184,14 +187,16 @@ void AddProofs(const Family& family, const Proofs& proofs, std::string& out) {
   out +=
       "\n## What proves it\n\nRecordings of PyTorch in tests/truth that the "
       "tests hold it to: published models and variants by their parameters, "
-      "tensors, ties and buffers; traces by every operator in order.\n\n"
-      "| Class | Published | Variants | Traces |\n| --- | ---: | ---: | ---: "
+      "tensors, ties and buffers; steps by FLOPs, kept tensors and peaks; "
+      "traces by every operator in order.\n\n"
+      "| Class | Published | Variants | Steps | Traces |\n| --- | ---: | ---: "
+      "| ---: | ---: "
       "|\n";
   for (const std::string_view name : family.classes) {
     const auto at = proofs.find(name);
     const Proof proof = at == proofs.end() ? Proof() : at->second;
-    out += fmt::format("| `{}` | {} | {} | {} |\n", name, proof.published,
-                       proof.variants, proof.traces);
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", name, proof.published,
+                       proof.variants, proof.steps, proof.traces);
   }
 }
 

@@ -195,6 +195,9 @@ Tensor FillUniform(Tensor target) {
 Tensor ClampInto(Tensor target, double least, double most) {
   return target.builder().Emit(kClamp, {std::move(target)}, {least, most});
 }
+Tensor ClampInto(Tensor target, double least) {
+  return target.builder().Emit(kClamp, {std::move(target)}, {least});
+}
 Tensor DivInto(Tensor target, Tensor other) {
   return target.builder().Emit(kDiv, {std::move(target), std::move(other)});
 }

@@ -23,6 +23,7 @@ Tensor MulScalarInto(Tensor target, double number);
 Tensor DivScalarInto(Tensor target, double number);
 // Held between two numbers.
 Tensor ClampInto(Tensor target, double least, double most);
+Tensor ClampInto(Tensor target, double least);  // from below only
 Tensor DivInto(Tensor target, Tensor other);
 // What ATen's own code divides by.
 Tensor DivNumberInto(Tensor target, double number);

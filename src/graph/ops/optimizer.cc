@@ -33,16 +33,12 @@ constexpr OperationRow kAddcdiv = {"aten.addcdiv_.default", "x += value y / z.",
                                    InferInPlace};
 constexpr OperationRow kRsqrt = {"aten.rsqrt_.default",
                                  "1 / sqrt(x) written over x.", InferInPlace};
-constexpr OperationRow kClamp = {"aten.clamp_.default",
-                                 "x, raised to a number where it is below.",
-                                 InferInPlace};
 constexpr OperationRow kNorm = {
     "aten.linalg_vector_norm.default",
     "The square root of the sum of the squares of all elements: [].",
     InferNorm};
 
-constexpr std::array kRows = {&kLerp,  &kAddcmul, &kAddcdiv,
-                              &kRsqrt, &kClamp,   &kNorm};
+constexpr std::array kRows = {&kLerp, &kAddcmul, &kAddcdiv, &kRsqrt, &kNorm};
 
 }  // namespace
 
@@ -62,9 +58,6 @@ Tensor AddcdivInto(Tensor target, Tensor x, Tensor y, double value) {
 }
 Tensor RsqrtInto(Tensor target) {
   return target.builder().Emit(kRsqrt, {std::move(target)});
-}
-Tensor ClampInto(Tensor target, double least) {
-  return target.builder().Emit(kClamp, {std::move(target)}, {least});
 }
 Tensor VectorNorm(Tensor x) { return x.builder().Emit(kNorm, {std::move(x)}); }
 

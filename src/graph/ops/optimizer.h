@@ -25,7 +25,6 @@ Tensor AddcmulInto(Tensor target, Tensor x, Tensor y, double value);
 // target + value x / y
 Tensor AddcdivInto(Tensor target, Tensor x, Tensor y, double value);
 Tensor RsqrtInto(Tensor target);
-Tensor ClampInto(Tensor target, double least);
 // Of all elements: [].
 Tensor VectorNorm(Tensor x);
 

@@ -270,8 +270,8 @@ class Decoder : public Model {
     } else if (fills_cache) {
       MakeCache(kept);
     }
-    const bool tells_packed =
-        builder.library().masks_packed_sequences && !fills_cache;
+    const bool tells_packed = builder.library().masks_packed_sequences &&
+                              !fills_cache && config_.rope.sections.empty();
     Tensor positions = tells_packed
                            ? ArangeFrom(builder, 0, hidden.size(1))
                            : AddScalar(Arange(builder, hidden.size(1)),

@@ -40,8 +40,8 @@ Tensor NeoxAttention::Forward(const Tensor& hidden,
   Tensor q = std::move(parts[0]);
   Tensor k = std::move(parts[1]);
   Tensor v = std::move(parts[2]);
-  std::tie(q, k) = ApplyJoinedPartialRotary(q, k, context.rotary.first,
-                                            context.rotary.second);
+  std::tie(q, k) = ApplyRenamedPartialRotary(q, k, context.rotary.first,
+                                             context.rotary.second);
   if (CachedLayer* cached = context.cache->NextLayer()) {
     std::tie(k, v) = FillCache(*cached, k, v, 0);
   }

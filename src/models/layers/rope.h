@@ -139,6 +139,11 @@ std::pair<Tensor, Tensor> ApplyJoinedPartialRotary(const Tensor& q,
                                                    const Tensor& k,
                                                    Tensor cosines,
                                                    Tensor sines);
+// And once more, where what is joined takes the name of what was turned.
+std::pair<Tensor, Tensor> ApplyRenamedPartialRotary(const Tensor& q,
+                                                    const Tensor& k,
+                                                    Tensor cosines,
+                                                    Tensor sines);
 // ApplyRotary where the angles are wider than q and k: the results are cast
 // back.
 std::pair<Tensor, Tensor> ApplyWideRotary(const Tensor& q, const Tensor& k,
