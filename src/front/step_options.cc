@@ -20,7 +20,7 @@ namespace foretell {
 namespace {
 
 constexpr std::array<std::string_view, 4> kAttention = {"eager", "sdpa",
-                                                       "flash2", "flash3"};
+                                                        "flash2", "flash3"};
 
 StepMode ModeOf(const std::string& name) {
   if (name == "forward") return StepMode::kForward;
