@@ -4,8 +4,7 @@
 //
 //   build/release/step_bench --benchmark_min_time=1
 //
-// tools/pytorch/record.py step CONFIG, on the same machine, is what PyTorch's
-// own recording of one such case takes.
+// bench/beside_recorder runs PyTorch's own recording of such a step beside it.
 #include <benchmark/benchmark.h>
 
 #include <variant>
