@@ -9,6 +9,9 @@
 
 #include "answers/step.h"
 #include "input/catalogue.h"
+#include "report/present_step.h"
+#include "report/render_json.h"
+#include "report/render_text.h"
 
 namespace foretell {
 namespace {
@@ -131,6 +134,28 @@ TEST(StepAnswer, MoreLayersThanThereAreIsRefused) {
   const auto* refusal = std::get_if<Refusal>(&answered);
   ASSERT_NE(refusal, nullptr);
   EXPECT_EQ(refusal->errors.front().place.key, "--layers");
+}
+
+// No cell of a report is of another type than its shape says, whatever a mode
+// has no figure for.
+TEST(StepAnswer, EveryModeHasAReport) {
+  for (const StepMode mode : {StepMode::kTrain, StepMode::kForward,
+                              StepMode::kPrefill, StepMode::kDecode}) {
+    StepRequest request = Request("Qwen/Qwen3-8B");
+    request.step.mode = mode;
+    const auto answered = AnswerStep(request);
+    const auto* answer = std::get_if<StepAnswer>(&answered);
+    ASSERT_NE(answer, nullptr);
+    ASSERT_TRUE(answer->result);
+    StepView view;
+    view.by_operator = true;
+    for (const std::string_view convention : {"", "6ND"}) {
+      view.reconcile = convention;
+      const Document document = PresentStep(*answer, view);
+      EXPECT_FALSE(RenderJson(document).empty());
+      EXPECT_FALSE(RenderText(document).empty());
+    }
+  }
 }
 
 }  // namespace
