@@ -99,7 +99,7 @@ void Tape::LeaveFrame(OperationId operation) {
 }
 
 void Tape::KeepInFrame(bool is_first) {
-  kept_.push_back(Tensor());
+  kept_.emplace_back();
   if (is_first) ++frames_.back().left;
 }
 

@@ -201,9 +201,9 @@ class Engine {
     for (const Tensor& grad : grads) any = any || !grad.empty();
     if (!any) return std::vector<Tensor>(At(id).input_count);
     const ViewWriteRecord* const write = builder_->tape().ViewWriteOf(id);
-    std::vector<Tensor> gradients =
-        write == nullptr ? Apply(id, grads)
-                         : ApplyThrough(id, *write, std::move(grads[0]));
+    std::vector<Tensor> gradients = write == nullptr
+                                        ? Apply(id, grads)
+                                        : ApplyThrough(id, *write, grads[0]);
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (gradients[i].empty()) continue;
       const Value input = (*graph_)[builder_->tape().EdgeOf(id, i)];
@@ -245,7 +245,7 @@ class Engine {
   // CopySlices: the gradient of the whole tensor, in which the write's own node
   // leaves what is due to what was there before.
   std::vector<Tensor> ApplyThrough(OperationId id, const ViewWriteRecord& write,
-                                   Tensor grad) {
+                                   const Tensor& grad) {
     const Value base = (*graph_)[write.base];
     const Tensor result =
         CopyInto(NewEmptyStrided(grad, base.shape, base.strides), grad);

@@ -2,6 +2,10 @@
 //
 //   docgen docs           writes them
 //   docgen --check docs   exit status 1 where a file differs or is left over
+//
+// Runs in the root of the repository: pages of families count the recordings
+// under tests/truth.
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -84,9 +88,7 @@ int Main(const std::vector<std::string>& words) {
     return 2;
   }
   std::vector<DocFile> files = CommandDocs(Commands());
-  const auto truth =
-      std::filesystem::path(words.back()).parent_path() / "tests" / "truth";
-  for (DocFile& page : FamilyDocs(truth.string())) {
+  for (DocFile& page : FamilyDocs("tests/truth")) {
     files.push_back(std::move(page));
   }
   return check ? Check(words[1], files) : Write(words[0], files);
@@ -96,5 +98,10 @@ int Main(const std::vector<std::string>& words) {
 }  // namespace foretell
 
 int main(int argc, char** argv) {
-  return foretell::Main(std::vector<std::string>(argv + 1, argv + argc));
+  try {
+    return foretell::Main(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 2;
+  }
 }

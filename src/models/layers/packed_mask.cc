@@ -75,8 +75,7 @@ Tensor PackedMask(const Tensor& hidden, const Tensor& positions,
                               View(of_keys, {batch, 1, length}));
     return BitwiseAnd(by_place, is_same);
   };
-  const Tensor seen =
-      Expand(Unsqueeze(visible(), 1), {batch, 1, length, length});
+  Tensor seen = Expand(Unsqueeze(visible(), 1), {batch, 1, length, length});
   if (attention == "sdpa") return seen;
   const Tensor zero = Transfer(LiftFresh(builder, {}, hidden.dtype()));
   const Tensor smallest =
