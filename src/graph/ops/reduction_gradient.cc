@@ -42,7 +42,8 @@ void GradientOfSum(Gradient& g) { g.Give(0, Widened(g)); }
 void GradientOfMean(Gradient& g) {
   const Shape shape = g.InputFacts(0).shape;
   int64_t count = 1;
-  for (const int64_t axis : g.Sizes(0).dims()) {
+  const Shape axes = g.Sizes(0);
+  for (const int64_t axis : axes.dims()) {
     count *= shape[static_cast<int>(axis)];
   }
   const Tensor widened = Widened(g);
