@@ -27,9 +27,11 @@ class Shape {
   int64_t operator[](int axis) const;
   void Set(int axis, int64_t extent);
   void Append(int64_t extent);
-  std::span<const int64_t> dims() const {
+  std::span<const int64_t> dims() const& {
     return {dims_.data(), static_cast<size_t>(rank_)};
   }
+  // Of a temporary, whose extents would be gone.
+  std::span<const int64_t> dims() const&& = delete;
 
   // The product of the extents; nothing where it passes 2^63 - 1.
   std::optional<int64_t> Elements() const;

@@ -69,7 +69,6 @@ class Albert : public Model {
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    const Tensor& labels = inputs.labels;
     if (head_ == AlbertHead::kChoice) return RunChoice(inputs);
     const auto [hidden, pooled] = RunBase(inputs.input_ids, inputs.attention);
     switch (head_) {
@@ -83,21 +82,17 @@ class Albert : public Model {
       }
       case AlbertHead::kMaskedLm: {
         const Tensor logits = vocabulary_head_->Forward(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case AlbertHead::kSequence: {
         const Tensor dropped = dropout_->Forward(pooled);
         const Tensor logits = classifier_->Forward(dropped);
-        inputs.Return(logits);
-        return labels.empty() ? logits
-                              : SequenceLoss(logits, labels, config_.labels);
+        return Scored(logits, inputs, SequenceLoss, config_.labels);
       }
       case AlbertHead::kToken: {
         const Tensor dropped = dropout_->Forward(hidden);
         const Tensor logits = classifier_->Forward(dropped);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case AlbertHead::kAnswer:
         return StartLogits(classifier_->Forward(hidden), inputs);
@@ -181,8 +176,7 @@ class Albert : public Model {
     const Tensor pooled = dropout_->Forward(results.pooled);
     const Tensor scores = classifier_->Forward(pooled);
     const Tensor logits = View(scores, {-1, choices});
-    inputs.Return(logits);
-    return inputs.labels.empty() ? logits : CrossEntropy(logits, inputs.labels);
+    return Scored(logits, inputs, CrossEntropy);
   }
 
   BertConfig config_;

@@ -87,25 +87,20 @@ class BigBird : public Model {
       case BigBirdHead::kCausalLm: {
         const Tensor logits =
             vocabulary_head_->Forward(KeptRows(hidden, inputs));
-        inputs.Return(logits);
-        return labels.empty() ? logits : CausalLmLoss(logits, labels);
+        return Scored(logits, inputs, CausalLmLoss);
       }
       case BigBirdHead::kMaskedLm: {
         const Tensor logits = vocabulary_head_->Forward(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case BigBirdHead::kSequence: {
         const Tensor logits = ClassifyFirst(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits
-                              : SequenceLoss(logits, labels, config_.labels);
+        return Scored(logits, inputs, SequenceLoss, config_.labels);
       }
       case BigBirdHead::kToken: {
         const Tensor dropped = dropout_->Forward(hidden);
         const Tensor logits = out_->Forward(dropped);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case BigBirdHead::kNone:
       case BigBirdHead::kChoice:
@@ -181,8 +176,7 @@ class BigBird : public Model {
     const Tensor pooled = dropout_->Forward(results.pooled);
     const Tensor scores = out_->Forward(pooled);
     const Tensor logits = View(scores, {-1, choices});
-    inputs.Return(logits);
-    return inputs.labels.empty() ? logits : CrossEntropy(logits, inputs.labels);
+    return Scored(logits, inputs, CrossEntropy);
   }
 
   BertConfig config_;

@@ -75,24 +75,21 @@ class Deberta : public Model {
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    const Tensor& labels = inputs.labels;
     if (head_ == DebertaHead::kChoice) return RunChoice(inputs);
     const Tensor hidden = RunBase(inputs.input_ids);
     switch (head_) {
       case DebertaHead::kMaskedLm: {
         const Tensor logits = RunVocabularyHead(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case DebertaHead::kSequence: {
         const Tensor logits = Classify(pooler_->Forward(hidden));
         inputs.Return(logits);
-        return labels.empty() ? logits : Loss(logits, labels);
+        return inputs.labels.empty() ? logits : Loss(logits, inputs.labels);
       }
       case DebertaHead::kToken: {
         const Tensor logits = Classify(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case DebertaHead::kAnswer:
         return StartLogits(classifier_->Forward(hidden), inputs);
@@ -181,8 +178,7 @@ class Deberta : public Model {
     const Tensor hidden = RunBase(rows);
     const Tensor scores = Classify(pooler_->Forward(hidden));
     const Tensor logits = View(scores, {-1, choices});
-    inputs.Return(logits);
-    return inputs.labels.empty() ? logits : CrossEntropy(logits, inputs.labels);
+    return Scored(logits, inputs, CrossEntropy);
   }
 
   DebertaConfig config_;

@@ -65,7 +65,6 @@ class DistilBert : public Model {
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    const Tensor& labels = inputs.labels;
     if (head_ == DistilBertHead::kChoice) return RunChoice(inputs);
     const Tensor hidden = RunBase(inputs.input_ids, inputs.attention);
     switch (head_) {
@@ -75,19 +74,17 @@ class DistilBert : public Model {
         logits = norm_->Forward(logits);
         logits = out_->Forward(logits);
         inputs.Return(logits);
-        return labels.empty() ? logits : MaskedLoss(logits, labels);
+        return inputs.labels.empty() ? logits
+                                     : MaskedLoss(logits, inputs.labels);
       }
       case DistilBertHead::kSequence: {
         const Tensor pooled = Pool(hidden);
         const Tensor logits = out_->Forward(pooled);
-        inputs.Return(logits);
-        return labels.empty() ? logits
-                              : SequenceLoss(logits, labels, config_.labels);
+        return Scored(logits, inputs, SequenceLoss, config_.labels);
       }
       case DistilBertHead::kToken: {
         const Tensor logits = out_->Forward(dropout_->Forward(hidden));
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case DistilBertHead::kAnswer:
         return StartLogits(out_->Forward(dropout_->Forward(hidden)), inputs);
@@ -169,8 +166,7 @@ class DistilBert : public Model {
     const Tensor pooled = Pool(hidden);
     const Tensor scores = out_->Forward(pooled);
     const Tensor logits = View(scores, {-1, choices});
-    inputs.Return(logits);
-    return inputs.labels.empty() ? logits : CrossEntropy(logits, inputs.labels);
+    return Scored(logits, inputs, CrossEntropy);
   }
 
   DistilBertConfig config_;

@@ -74,7 +74,6 @@ class Electra : public Model {
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    const Tensor& labels = inputs.labels;
     if (use_ == ElectraUse::kChoice) return RunChoice(inputs);
     const auto [hidden, pooled, cache] =
         RunBase(inputs.input_ids, inputs.attention);
@@ -82,29 +81,25 @@ class Electra : public Model {
       case ElectraUse::kPreTraining: {
         const Tensor logits = discriminator_->Forward(hidden);
         inputs.Return(logits);
-        return labels.empty() ? logits : ReplacedLoss(logits, labels);
+        return inputs.labels.empty() ? logits
+                                     : ReplacedLoss(logits, inputs.labels);
       }
       case ElectraUse::kCausalLm: {
         const Tensor logits = Score(KeptRows(hidden, inputs));
-        inputs.Return(logits);
-        return labels.empty() ? logits : CausalLmLoss(logits, labels);
+        return Scored(logits, inputs, CausalLmLoss);
       }
       case ElectraUse::kMaskedLm: {
         const Tensor logits = Score(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case ElectraUse::kSequence: {
         const Tensor logits = sequence_head_->Forward(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits
-                              : SequenceLoss(logits, labels, config_.labels);
+        return Scored(logits, inputs, SequenceLoss, config_.labels);
       }
       case ElectraUse::kToken: {
         const Tensor dropped = dropout_->Forward(hidden);
         const Tensor logits = out_->Forward(dropped);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case ElectraUse::kAnswer:
         return StartLogits(out_->Forward(hidden), inputs);
@@ -190,8 +185,7 @@ class Electra : public Model {
     const Tensor pooled = summary_->Forward(results.hidden);
     const Tensor scores = out_->Forward(pooled);
     const Tensor logits = View(scores, {-1, choices});
-    inputs.Return(logits);
-    return inputs.labels.empty() ? logits : CrossEntropy(logits, inputs.labels);
+    return Scored(logits, inputs, CrossEntropy);
   }
 
   BertConfig config_;

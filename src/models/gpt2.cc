@@ -95,8 +95,7 @@ class Gpt2 : public Model {
       case Gpt2Head::kLm: {
         const Tensor logits = head_->Forward(
             inputs.prefill ? Slice(hidden, 1, -1, kToTheEnd) : Alias(hidden));
-        inputs.Return(logits);
-        return labels.empty() ? logits : CausalLmLoss(logits, labels);
+        return Scored(logits, inputs, CausalLmLoss);
       }
       case Gpt2Head::kDouble:
         return RunDoubleHeads(hidden, inputs);
@@ -110,8 +109,7 @@ class Gpt2 : public Model {
       }
       case Gpt2Head::kToken: {
         const Tensor logits = head_->Forward(dropout_->Forward(hidden));
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case Gpt2Head::kAnswer:
         return StartLogits(head_->Forward(hidden), inputs);

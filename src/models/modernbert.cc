@@ -85,19 +85,15 @@ class ModernBert : public Model {
               "which tokens are predicted depends on the data");
         }
         const Tensor logits = Score(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits : MaskedLoss(logits, labels);
+        return Scored(logits, inputs, MaskedLoss);
       }
       case ModernBertUse::kSequence: {
         const Tensor logits = Classify(Pool(hidden));
-        inputs.Return(logits);
-        return labels.empty() ? logits
-                              : SequenceLoss(logits, labels, config_.labels);
+        return Scored(logits, inputs, SequenceLoss, config_.labels);
       }
       case ModernBertUse::kToken: {
         const Tensor logits = Classify(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case ModernBertUse::kAnswer:
         return StartLogits(Classify(hidden), inputs);

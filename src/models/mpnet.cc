@@ -56,26 +56,21 @@ class Mpnet : public Model {
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    const Tensor& labels = inputs.labels;
     if (head_ == MpnetHead::kChoice) return RunChoice(inputs);
     const auto [hidden, pooled] = RunBase(inputs.input_ids);
     switch (head_) {
       case MpnetHead::kMaskedLm: {
         const Tensor logits = vocabulary_head_->Forward(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case MpnetHead::kSequence: {
         const Tensor logits = sequence_head_->Forward(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits
-                              : SequenceLoss(logits, labels, config_.labels);
+        return Scored(logits, inputs, SequenceLoss, config_.labels);
       }
       case MpnetHead::kToken: {
         const Tensor dropped = dropout_->Forward(hidden);
         const Tensor logits = classifier_->Forward(dropped);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case MpnetHead::kAnswer:
         return StartLogits(classifier_->Forward(hidden), inputs);
@@ -141,8 +136,7 @@ class Mpnet : public Model {
     const Tensor pooled = dropout_->Forward(results.pooled);
     const Tensor scores = classifier_->Forward(pooled);
     const Tensor logits = View(scores, {-1, choices});
-    inputs.Return(logits);
-    return inputs.labels.empty() ? logits : CrossEntropy(logits, inputs.labels);
+    return Scored(logits, inputs, CrossEntropy);
   }
 
   BertConfig config_;

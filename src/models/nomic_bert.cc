@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "models/family.h"
 #include "models/layers/check_fields.h"
+#include "models/layers/heads.h"
 #include "models/layers/nomic_bert_layer.h"
 
 namespace foretell {
@@ -61,27 +62,22 @@ class NomicBert : public Model {
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    const Tensor& labels = inputs.labels;
     const BertResults results =
         body_.Forward(inputs.input_ids, inputs.attention);
     switch (head_) {
       case NomicHead::kMaskedLm: {
         const Tensor logits = vocabulary_head_->Forward(results.hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case NomicHead::kSequence: {
         const Tensor pooled = dropout_->Forward(results.pooled);
         const Tensor logits = classifier_->Forward(pooled);
-        inputs.Return(logits);
-        return labels.empty() ? logits
-                              : SequenceLoss(logits, labels, config_.labels);
+        return Scored(logits, inputs, SequenceLoss, config_.labels);
       }
       case NomicHead::kToken: {
         const Tensor dropped = dropout_->Forward(results.hidden);
         const Tensor logits = classifier_->Forward(dropped);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case NomicHead::kNone:
         break;

@@ -66,8 +66,7 @@ class RecurrentGemma : public Model {
       return MulScalar(std::move(out), settings_.softcap);
     };
     logits = cap();
-    inputs.Return(logits);
-    return inputs.labels.empty() ? logits : CausalLmLoss(logits, inputs.labels);
+    return Scored(logits, inputs, CausalLmLoss);
   }
 
  private:

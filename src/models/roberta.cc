@@ -81,31 +81,25 @@ class Roberta : public Model {
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    const Tensor& labels = inputs.labels;
     if (head_ == RobertaHead::kChoice) return RunChoice(inputs);
     const auto [hidden, pooled, cache] =
         RunBase(inputs.input_ids, inputs.attention);
     switch (head_) {
       case RobertaHead::kCausalLm: {
         const Tensor logits = vocabulary_head_->Forward(Alias(hidden));
-        inputs.Return(logits);
-        return labels.empty() ? logits : CausalLmLoss(logits, labels);
+        return Scored(logits, inputs, CausalLmLoss);
       }
       case RobertaHead::kMaskedLm: {
         const Tensor logits = vocabulary_head_->Forward(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case RobertaHead::kSequence: {
         const Tensor logits = sequence_head_->Forward(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits
-                              : SequenceLoss(logits, labels, config_.labels);
+        return Scored(logits, inputs, SequenceLoss, config_.labels);
       }
       case RobertaHead::kToken: {
         const Tensor logits = classifier_->Forward(dropout_->Forward(hidden));
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case RobertaHead::kAnswer:
         return StartLogits(classifier_->Forward(hidden), inputs);
@@ -168,8 +162,7 @@ class Roberta : public Model {
     const BertResults results = RunBase(rows, inputs.attention);
     const Tensor pooled = dropout_->Forward(results.pooled);
     const Tensor logits = View(classifier_->Forward(pooled), {-1, choices});
-    inputs.Return(logits);
-    return inputs.labels.empty() ? logits : CrossEntropy(logits, inputs.labels);
+    return Scored(logits, inputs, CrossEntropy);
   }
 
   BertConfig config_;

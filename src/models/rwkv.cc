@@ -63,8 +63,7 @@ class Rwkv : public Model {
     constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
     const Tensor logits = head_->Forward(
         inputs.prefill ? Slice(hidden, 1, -1, kToTheEnd) : Alias(hidden));
-    inputs.Return(logits);
-    return inputs.labels.empty() ? logits : CausalLmLoss(logits, inputs.labels);
+    return Scored(logits, inputs, CausalLmLoss);
   }
 
  private:

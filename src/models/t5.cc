@@ -14,6 +14,7 @@
 #include "graph/ops/elementwise.h"
 #include "models/family.h"
 #include "models/layers/classification.h"
+#include "models/layers/heads.h"
 #include "models/layers/read_t5.h"
 #include "models/layers/shift_right.h"
 #include "models/layers/t5_stack.h"
@@ -99,8 +100,7 @@ class T5 : public Model {
         const Decoded decoded = RunBoth(inputs, labels, true);
         const Tensor hidden = Scale(decoded.hidden);
         const Tensor logits = out_->Forward(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case T5Head::kNone:
         // The decoder's tokens are an input of their own.
@@ -112,8 +112,7 @@ class T5 : public Model {
       case T5Head::kToken: {
         const Tensor hidden = dropout_->Forward(RunEncoder(inputs));
         const Tensor logits = out_->Forward(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case T5Head::kAnswer: {
         const Decoded decoded = RunBoth(inputs, inputs.input_ids, true);

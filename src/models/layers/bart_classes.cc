@@ -5,6 +5,7 @@
 #include "graph/ops/elementwise.h"
 #include "graph/ops/views.h"
 #include "models/layers/classification.h"
+#include "models/layers/heads.h"
 #include "models/layers/shift_right.h"
 
 namespace foretell {
@@ -42,15 +43,13 @@ class Bart : public Model {
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    const Tensor& labels = inputs.labels;
     switch (head_) {
       case BartHead::kCausalLm: {
         // What the decoder gives is sliced to the whole.
         const Tensor hidden =
             decoder_->Forward(inputs.input_ids, Tensor(), inputs.attention);
         const Tensor logits = out_->Forward(Alias(hidden));
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case BartHead::kLm:
         return RunLm(inputs);
@@ -128,8 +127,7 @@ class Bart : public Model {
     if (rules_.logits_bias) {
       logits = Add(logits, root_.builder().Read(final_logits_bias_));
     }
-    inputs.Return(logits);
-    return inputs.labels.empty() ? logits : RowLoss(logits, inputs.labels);
+    return Scored(logits, inputs, RowLoss);
   }
 
   BartConfig config_;

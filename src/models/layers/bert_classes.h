@@ -59,7 +59,6 @@ class BertClasses : public Model {
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    const Tensor& labels = inputs.labels;
     if (head_ == BertHead::kChoice) return RunChoice(inputs);
     const auto [hidden, pooled, cache] =
         RunBase(inputs.input_ids, inputs.attention);
@@ -75,29 +74,23 @@ class BertClasses : public Model {
       case BertHead::kCausalLm: {
         const Tensor logits =
             vocabulary_head_->Forward(KeptRows(hidden, inputs));
-        inputs.Return(logits);
-        return labels.empty() ? logits : CausalLmLoss(logits, labels);
+        return Scored(logits, inputs, CausalLmLoss);
       }
       case BertHead::kMaskedLm: {
         const Tensor logits = vocabulary_head_->Forward(hidden);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case BertHead::kNextSentence: {
         const Tensor logits = classifier_->Forward(pooled);
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case BertHead::kSequence: {
         const Tensor logits = classifier_->Forward(dropout_->Forward(pooled));
-        inputs.Return(logits);
-        return labels.empty() ? logits
-                              : SequenceLoss(logits, labels, config_.labels);
+        return Scored(logits, inputs, SequenceLoss, config_.labels);
       }
       case BertHead::kToken: {
         const Tensor logits = classifier_->Forward(dropout_->Forward(hidden));
-        inputs.Return(logits);
-        return labels.empty() ? logits : RowLoss(logits, labels);
+        return Scored(logits, inputs, RowLoss);
       }
       case BertHead::kAnswer:
         return StartLogits(classifier_->Forward(hidden), inputs);
@@ -164,8 +157,7 @@ class BertClasses : public Model {
     const BertResults results = RunBase(rows, inputs.attention);
     const Tensor pooled = dropout_->Forward(results.pooled);
     const Tensor logits = View(classifier_->Forward(pooled), {-1, choices});
-    inputs.Return(logits);
-    return inputs.labels.empty() ? logits : CrossEntropy(logits, inputs.labels);
+    return Scored(logits, inputs, CrossEntropy);
   }
 
   BertConfig config_;

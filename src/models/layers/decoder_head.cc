@@ -59,8 +59,7 @@ Tensor DecoderHead::Forward(const Tensor& hidden,
       if (config.logit_divisor) {
         logits = DivScalar(std::move(logits), *config.logit_divisor);
       }
-      inputs.Return(logits);
-      return labels.empty() ? logits : CausalLmLoss(logits, labels);
+      return Scored(logits, inputs, CausalLmLoss);
     }
     case Head::kSequenceClassification: {
       const Tensor logits = projection->Forward(hidden);

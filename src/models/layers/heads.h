@@ -12,6 +12,7 @@
 
 #include "models/layers/linear.h"
 #include "models/layers/module.h"
+#include "models/model.h"
 #include "spec/config_view.h"
 
 namespace foretell {
@@ -38,6 +39,15 @@ Tensor CausalLmLoss(const Tensor& logits, const Tensor& labels);
 
 // cross_entropy of logits [n, classes] and targets [n] -> [].
 Tensor CrossEntropy(const Tensor& logits, const Tensor& targets);
+
+// What a head returns: its logits, kept by the object of answers, and over them
+// the loss where there are labels. `more` is what that loss reads besides.
+template <class Loss, class... More>
+Tensor Scored(const Tensor& logits, const ForwardInputs& inputs, Loss loss,
+              const More&... more) {
+  inputs.Return(logits);
+  return inputs.labels.empty() ? logits : loss(logits, inputs.labels, more...);
+}
 
 }  // namespace foretell
 

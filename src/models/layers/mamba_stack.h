@@ -92,8 +92,7 @@ class MambaStack : public Model {
       return lm_head_->Forward(To(kept, base_.builder().dtype()));
     };
     const Tensor logits = To(project(), DType::kFloat32);
-    inputs.Return(logits);
-    return inputs.labels.empty() ? logits : CausalLmLoss(logits, inputs.labels);
+    return Scored(logits, inputs, CausalLmLoss);
   }
 
  private:
