@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/library.h"
 
@@ -16,10 +15,6 @@ constexpr char kTorch[] = "2.15";
 bool IsVersion(const std::string& stated, std::string_view known) {
   return stated == known || stated.starts_with(std::string(known) + ".");
 }
-
-// Families whose forward computes with the attention mask itself.
-constexpr std::array<std::string_view, 3> kReadMask = {"opt", "bloom",
-                                                       "falcon"};
 
 }  // namespace
 
@@ -58,8 +53,7 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
   if (step.mask && step.attention == "eager") {
     out.emplace_back("an attention mask that eager attention adds is left out");
   }
-  if (step.mask &&
-      std::ranges::find(kReadMask, family.name) != kReadMask.end()) {
+  if (step.mask && family.reads_mask) {
     out.emplace_back(
         "positions or biases that the class makes of the attention mask are "
         "left out");
@@ -72,10 +66,10 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
     out.emplace_back(
         "longrope's second set of frequencies may not outlive the step");
   }
-  if (!compiled.model.built.family->described_by.empty()) {
+  if (!family.described_by.empty()) {
     out.push_back(
         fmt::format("the library has no such class; it is derived from {}",
-                    compiled.model.built.family->described_by));
+                    family.described_by));
   }
   for (const std::string& what : compiled.graph().assumptions) {
     out.push_back("what depends on the data is assumed: " + what);

@@ -170,6 +170,7 @@ extern const Family kBloomFamily = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
+    .reads_mask = true,
     .build = Build,
 };
 

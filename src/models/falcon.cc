@@ -168,6 +168,7 @@ extern const Family kFalconFamily = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = kOldNames,
+    .reads_mask = true,
     .build = Build,
 };
 

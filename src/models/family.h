@@ -29,6 +29,8 @@ struct Family {
   std::span<const std::pair<std::string_view, std::string_view>> old_names;
   // The oldest version of the library that recordings show it to follow.
   std::string_view oldest_library = "5.23";
+  // Its forward computes with the attention mask itself.
+  bool reads_mask = false;
   // Registers the model of `class_name` below `root`. Problems and findings go
   // to the view's log; the result is dropped when there are any problems.
   std::unique_ptr<Model> (*build)(const ConfigView& config, const Module& root,

@@ -19,7 +19,6 @@
 #include "models/layers/functional.h"
 #include "models/layers/generation_cache.h"
 #include "models/layers/heads.h"
-#include "models/layers/packed_mask.h"
 #include "models/layers/read_gpt2.h"
 
 namespace foretell {
@@ -180,22 +179,15 @@ class Gpt2 : public Model {
     if (config_.padding) LookForPadding(inputs.input_ids);
     const Tensor input_ids = View(inputs.input_ids, {-1, length});
     const Tensor embedded = wte_.Forward(input_ids);
-    const bool tells_packed =
-        builder.library().masks_packed_sequences && cache.layers.empty();
-    const Tensor places = tells_packed
-                              ? ArangeFrom(builder, 0, length)
-                              : AddScalar(Arange(builder, length),
-                                          static_cast<double>(inputs.past));
-    const Tensor position_ids = Unsqueeze(places, 0);
+    Tensor position_ids =
+        AddScalar(Arange(builder, length), static_cast<double>(inputs.past));
+    position_ids = Unsqueeze(position_ids, 0);
     const Tensor positions = wpe_.Forward(position_ids);
     Tensor hidden = Add(embedded, positions);
     // With a cache the library does not look for packed sequences.
     const Tensor mask =
-        tells_packed
-            ? PackedMask(embedded, places, inputs.attention, 0)
-            : CausalMask(embedded,
-                         cache.layers.empty() ? position_ids : Tensor(),
-                         inputs.attention, 0, inputs.past);
+        CausalMask(embedded, cache.layers.empty() ? position_ids : Tensor(),
+                   inputs.attention, 0, inputs.past);
     hidden = drop_.Forward(hidden);
     for (const Gpt2Block& block : blocks_) {
       hidden = block.Forward(hidden, mask, position_ids, inputs.attention,

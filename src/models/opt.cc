@@ -190,6 +190,7 @@ extern const Family kOptFamily = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
+    .reads_mask = true,
     .build = Build,
 };
 

@@ -9,6 +9,7 @@
 #include "graph/ops/views.h"
 #include "models/layers/functional.h"
 #include "models/layers/made_mask.h"
+#include "models/layers/packed_mask.h"
 
 namespace foretell {
 namespace {
@@ -99,7 +100,11 @@ Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
                   bool may_skip) {
   const int64_t batch = hidden.size(0);
   const int64_t length = hidden.size(1);
-  if (!position_ids.empty()) {
+  const bool is_looked_at = !position_ids.empty();
+  if (is_looked_at && hidden.builder().library().masks_packed_sequences) {
+    return PackedMask(hidden, Select(position_ids, 0, 0), attention, window);
+  }
+  if (is_looked_at) {
     LookForPackedSequences(position_ids.size(0) == batch
                                ? position_ids
                                : Expand(position_ids, {batch, -1}));

@@ -22,7 +22,8 @@ inline constexpr int64_t kEmptyWindow = -1;
 // hidden [b, s, width], position_ids [1 or b, s], or empty where the model
 // gives none; window 0 where there is none; `past` tokens lie in a cache. Gives
 // [b, 1, s, past + s] in the dtype of `hidden` (eager), bool (sdpa), or empty
-// where the kernel's own flag serves and `may_skip`.
+// where the kernel's own flag serves and `may_skip`. An older library tells
+// packed sequences apart in the mask itself (packed_mask.h).
 Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
                   std::string_view attention, int64_t window, int64_t past = 0,
                   bool may_skip = true);

@@ -31,7 +31,6 @@
 #include "models/layers/experts.h"
 #include "models/layers/linear.h"
 #include "models/layers/norm.h"
-#include "models/layers/packed_mask.h"
 #include "models/layers/rope.h"
 #include "models/model.h"
 
@@ -270,12 +269,8 @@ class Decoder : public Model {
     } else if (fills_cache) {
       MakeCache(kept);
     }
-    const bool tells_packed = builder.library().masks_packed_sequences &&
-                              !fills_cache && config_.rope.sections.empty();
-    Tensor positions = tells_packed
-                           ? ArangeFrom(builder, 0, hidden.size(1))
-                           : AddScalar(Arange(builder, hidden.size(1)),
-                                       static_cast<double>(inputs.past));
+    Tensor positions = AddScalar(Arange(builder, hidden.size(1)),
+                                 static_cast<double>(inputs.past));
     Tensor position_ids;
     Tensor turned_by;  // what turns queries and keys
     if (config_.rope.sections.empty()) {
@@ -291,10 +286,8 @@ class Decoder : public Model {
     const Tensor looked_at =
         fills_cache || config_.hides_positions ? Tensor() : position_ids;
     const auto mask_of = [&](int64_t window) {
-      return tells_packed
-                 ? PackedMask(hidden, positions, context.attention, window)
-                 : CausalMask(hidden, looked_at, context.attention, window,
-                              inputs.past, !config_.needs_mask);
+      return CausalMask(hidden, looked_at, context.attention, window,
+                        inputs.past, !config_.needs_mask);
     };
     if (config_.sees_both_sides) {
       if (fills_cache) builder.Fail("a mask of both sides over a cache");
