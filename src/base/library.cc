@@ -13,6 +13,7 @@ constexpr std::array kLibraries = {
     Library{.version = {4, 57},
             .name = "4.57",
             .rotary_is_product = true,
+            .counts_positions_from_past = true,
             .masks_packed_sequences = true,
             .scales_by_constant = true,
             .caps_scores_in_eager_only = true,

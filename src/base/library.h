@@ -30,6 +30,8 @@ struct Library {
   // Angles of rotary positions are a matrix product, positions by frequencies
   // (counted as FLOPs), and not an element-wise one.
   bool rotary_is_product = false;
+  // Positions are made in one operation, from those that a cache holds on.
+  bool counts_positions_from_past = false;
   // The mask tells packed sequences apart whether or not there are any
   // (models/layers/packed_mask.h), and is there for sdpa as well.
   bool masks_packed_sequences = false;

@@ -23,6 +23,7 @@
 #include "models/layers/functional.h"
 #include "models/layers/headed_decoder.h"
 #include "models/layers/made_mask.h"
+#include "models/layers/positions.h"
 #include "models/layers/read_falcon.h"
 
 namespace foretell {
@@ -61,9 +62,7 @@ class Falcon : public HeadedDecoder {
                   DType::kInt64);
       context.alibi = MakeAlibi(ones, embedded.dtype());
     }
-    context.position_ids =
-        AddScalar(Arange(builder, length), static_cast<double>(inputs.past));
-    context.position_ids = Unsqueeze(context.position_ids, 0);
+    context.position_ids = PositionIds(builder, length, inputs.past);
     context.mask = MadeCausalMask(embedded, inputs.attention, inputs.past);
     if (config_.layer.has_alibi) AddAlibi(context, embedded.dtype());
     Tensor hidden = embedded;

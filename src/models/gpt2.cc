@@ -19,6 +19,7 @@
 #include "models/layers/functional.h"
 #include "models/layers/generation_cache.h"
 #include "models/layers/heads.h"
+#include "models/layers/positions.h"
 #include "models/layers/read_gpt2.h"
 
 namespace foretell {
@@ -179,9 +180,7 @@ class Gpt2 : public Model {
     if (config_.padding) LookForPadding(inputs.input_ids);
     const Tensor input_ids = View(inputs.input_ids, {-1, length});
     const Tensor embedded = wte_.Forward(input_ids);
-    Tensor position_ids =
-        AddScalar(Arange(builder, length), static_cast<double>(inputs.past));
-    position_ids = Unsqueeze(position_ids, 0);
+    const Tensor position_ids = PositionIds(builder, length, inputs.past);
     const Tensor positions = wpe_.Forward(position_ids);
     Tensor hidden = Add(embedded, positions);
     // With a cache the library does not look for packed sequences.

@@ -17,6 +17,7 @@
 #include "models/layers/causal_mask.h"
 #include "models/layers/check_fields.h"
 #include "models/layers/headed_decoder.h"
+#include "models/layers/positions.h"
 #include "models/layers/read_decoder.h"
 
 namespace foretell {
@@ -56,9 +57,8 @@ class GptBigcode : public HeadedDecoder {
     const Scope scope = base_.Enter();
     cache = StartCacheFor(inputs);
     const Tensor embedded = wte_.Forward(inputs.input_ids);
-    Tensor position_ids = AddScalar(Arange(base_.builder(), embedded.size(1)),
-                                    static_cast<double>(inputs.past));
-    position_ids = Unsqueeze(position_ids, 0);
+    const Tensor position_ids =
+        PositionIds(base_.builder(), embedded.size(1), inputs.past);
     // With a cache nobody looks for several sequences in a row.
     const Tensor mask =
         CausalMask(embedded, cache.layers.empty() ? position_ids : Tensor(),

@@ -17,6 +17,7 @@
 #include "models/layers/functional.h"
 #include "models/layers/headed_decoder.h"
 #include "models/layers/norm.h"
+#include "models/layers/positions.h"
 #include "models/layers/read_gpt_neo.h"
 
 namespace foretell {
@@ -186,9 +187,8 @@ class GptNeo : public HeadedDecoder {
     const Tensor embedded = wte_.Forward(inputs.input_ids);
     cache = StartCacheFor(inputs);
     const int64_t length = embedded.size(1);
-    Tensor position_ids = AddScalar(Arange(base_.builder(), length),
-                                    static_cast<double>(inputs.past));
-    position_ids = Unsqueeze(position_ids, 0);
+    const Tensor position_ids =
+        PositionIds(base_.builder(), length, inputs.past);
     // The class knows no sdpa: who asks for it gets eager attention. With a
     // cache nobody looks for several sequences in a row.
     const Tensor mask =

@@ -14,6 +14,7 @@
 #include "models/layers/check_fields.h"
 #include "models/layers/headed_decoder.h"
 #include "models/layers/neox_layer.h"
+#include "models/layers/positions.h"
 #include "models/layers/read_decoder.h"
 #include "models/layers/rope.h"
 
@@ -54,9 +55,8 @@ class GptNeox : public HeadedDecoder {
     NeoxContext context;
     context.attention = inputs.attention;
     context.cache = &cache;
-    context.position_ids = AddScalar(Arange(base_.builder(), embedded.size(1)),
-                                     static_cast<double>(inputs.past));
-    context.position_ids = Unsqueeze(context.position_ids, 0);
+    context.position_ids =
+        PositionIds(base_.builder(), embedded.size(1), inputs.past);
     // With a cache nobody looks for several sequences in a row.
     context.mask = CausalMask(
         embedded, cache.layers.empty() ? context.position_ids : Tensor(),

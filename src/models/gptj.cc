@@ -14,6 +14,7 @@
 #include "models/layers/check_fields.h"
 #include "models/layers/gptj_block.h"
 #include "models/layers/headed_decoder.h"
+#include "models/layers/positions.h"
 #include "models/layers/read_decoder.h"
 
 namespace foretell {
@@ -50,9 +51,8 @@ class Gptj : public HeadedDecoder {
     const Tensor embedded = wte_.Forward(inputs.input_ids);
     cache = StartCacheFor(inputs);
     const int64_t length = embedded.size(1);
-    Tensor position_ids = AddScalar(Arange(base_.builder(), length),
-                                    static_cast<double>(inputs.past));
-    position_ids = Unsqueeze(position_ids, 0);
+    const Tensor position_ids =
+        PositionIds(base_.builder(), length, inputs.past);
     // The classes know no sdpa: who asks for it gets eager attention. With a
     // cache nobody looks for several sequences in a row.
     const Tensor mask =

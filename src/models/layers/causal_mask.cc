@@ -102,7 +102,7 @@ Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
   const int64_t length = hidden.size(1);
   const bool is_looked_at = !position_ids.empty();
   if (is_looked_at && hidden.builder().library().masks_packed_sequences) {
-    return PackedMask(hidden, Select(position_ids, 0, 0), attention, window);
+    return PackedMask(hidden, position_ids, attention, window);
   }
   if (is_looked_at) {
     LookForPackedSequences(position_ids.size(0) == batch

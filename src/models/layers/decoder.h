@@ -31,6 +31,7 @@
 #include "models/layers/experts.h"
 #include "models/layers/linear.h"
 #include "models/layers/norm.h"
+#include "models/layers/positions.h"
 #include "models/layers/rope.h"
 #include "models/model.h"
 
@@ -269,8 +270,7 @@ class Decoder : public Model {
     } else if (fills_cache) {
       MakeCache(kept);
     }
-    Tensor positions = AddScalar(Arange(builder, hidden.size(1)),
-                                 static_cast<double>(inputs.past));
+    Tensor positions = Positions(builder, hidden.size(1), inputs.past);
     Tensor position_ids;
     Tensor turned_by;  // what turns queries and keys
     if (config_.rope.sections.empty()) {

@@ -14,9 +14,9 @@ namespace foretell {
 namespace {
 
 // Which of a row's sequences each token belongs to, [b, s].
-Tensor SequencesOf(const Tensor& positions, int64_t batch) {
-  const Tensor spread = Expand(Unsqueeze(positions, 0), {batch, -1});
-  const int64_t length = positions.size(0);
+Tensor SequencesOf(const Tensor& position_ids, int64_t batch) {
+  const Tensor spread = Expand(position_ids, {batch, -1});
+  const int64_t length = position_ids.size(1);
   const Tensor first =
       SubScalar(length == 1 ? Alias(spread) : Slice(spread, 1, 0, 1), 1);
   const auto step = [&] {
@@ -51,13 +51,14 @@ Tensor VisibleByPlace(const Tensor& positions, const Tensor& keys,
 
 }  // namespace
 
-Tensor PackedMask(const Tensor& hidden, const Tensor& positions,
+Tensor PackedMask(const Tensor& hidden, const Tensor& position_ids,
                   std::string_view attention, int64_t window) {
   Builder& builder = hidden.builder();
   const int64_t batch = hidden.size(0);
   const int64_t length = hidden.size(1);
-  const Tensor sequences = SequencesOf(positions, batch);
+  const Tensor sequences = SequencesOf(position_ids, batch);
   if (builder.execution().flash) return {};
+  const Tensor positions = Select(position_ids, 0, 0);
   const Tensor keys = AddScalarInto(Arange(builder, length), 0);
   const Tensor rows = Arange(builder, batch);
   const Tensor heads = Arange(builder, 1);

@@ -14,10 +14,10 @@
 
 namespace foretell {
 
-// hidden [b, s, width], positions [s]; window 0 where there is none. Gives
-// [b, 1, s, s] in the dtype of `hidden` (eager) or bool (sdpa); nothing for
-// flash-attention.
-Tensor PackedMask(const Tensor& hidden, const Tensor& positions,
+// hidden [b, s, width], position_ids [1 or b, s]; window 0 where there is none.
+// Gives [b, 1, s, s] in the dtype of `hidden` (eager) or bool (sdpa); nothing
+// for flash-attention.
+Tensor PackedMask(const Tensor& hidden, const Tensor& position_ids,
                   std::string_view attention, int64_t window);
 
 }  // namespace foretell
