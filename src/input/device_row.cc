@@ -1,0 +1,171 @@
+#include "input/device_row.h"
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/input_error.h"
+#include "input/row_fields.h"
+#include "spec/config_value.h"
+
+namespace foretell {
+namespace {
+
+constexpr double kGib = 1073741824.0;
+constexpr double kMib = 1048576.0;
+
+// Of the driver's figure, and of the nominal one (see the header).
+struct Quotient {
+  double low;
+  double middle;
+  double high;
+};
+constexpr Quotient kOfDriver = {0.971, 0.987, 1.0};
+constexpr Quotient kOfNominal = {0.91, 0.987, 1.0};
+// A known total differs between drivers by as much.
+constexpr double kBetweenDrivers = 0.003;
+
+std::optional<double> Real(const RowFields& row, std::string_view key) {
+  const ConfigValue* value = row.Get(key);
+  if (value == nullptr) return std::nullopt;
+  const auto real = value->AsReal();
+  if (real && std::isfinite(*real) && *real >= 0 && *real < 1e12) return real;
+  row.Problem(value, key, "is not a number from 0 to 1e12",
+              "write a number, or leave the key out");
+  return std::nullopt;
+}
+
+std::optional<int64_t> Whole(const RowFields& row, std::string_view key) {
+  const auto real = Real(row, key);
+  if (!real) return std::nullopt;
+  return static_cast<int64_t>(*real);
+}
+
+std::vector<std::string> Texts(const RowFields& row, std::string_view key) {
+  std::vector<std::string> out;
+  for (const ConfigValue& item : row.Items(key)) {
+    const auto text = item.AsString();
+    if (!text) {
+      row.Problem(&item, key, "holds what is no string", "write strings");
+      return out;
+    }
+    out.emplace_back(*text);
+  }
+  return out;
+}
+
+std::map<std::string, double> Reals(const RowFields& row,
+                                    std::string_view key) {
+  std::map<std::string, double> out;
+  const ConfigValue* object = row.Object(key);
+  if (object == nullptr) return out;
+  const RowFields fields = row.Of(*object);
+  for (const auto& [name, value] : object->members()) {
+    if (const auto real = Real(fields, name)) out[name] = *real;
+  }
+  return out;
+}
+
+// "9.0" as 90.
+int CapabilityOf(const RowFields& row) {
+  constexpr std::string_view kKey = "compute_capability";
+  const std::string text = row.OptionalText(kKey);
+  if (text.empty()) return 0;
+  const size_t dot = text.find('.');
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  bool good = dot != std::string::npos && dot >= 1 && dot <= 2 &&
+              text.size() == dot + 2;
+  int out = 0;
+  for (size_t i = 0; good && i < text.size(); ++i) {
+    if (i == dot) continue;
+    good = is_digit(text[i]);
+    out = out * 10 + (text[i] - '0');
+  }
+  if (good) return out;
+  row.Problem(row.Get(kKey), kKey, "is no capability", "write it as \"9.0\"");
+  return 0;
+}
+
+Bytes Estimated(double bytes, const Quotient& quotient, std::string source) {
+  return Bytes::Estimated(bytes * quotient.middle, bytes * quotient.low,
+                          bytes * quotient.high, std::move(source));
+}
+
+Bytes TotalOf(const RowFields& row, const Device& device) {
+  if (const auto gib = Real(row, "torch_total_gib")) {
+    const double bytes = *gib * kGib;
+    return Bytes::Measured(bytes, bytes * (1 - kBetweenDrivers),
+                           bytes * (1 + kBetweenDrivers),
+                           row.OptionalText("torch_total_source"));
+  }
+  if (device.driver_total) {
+    return Estimated(static_cast<double>(*device.driver_total), kOfDriver,
+                     "from the total that nvidia-smi shows");
+  }
+  if (device.nominal_gb) {
+    return Estimated(*device.nominal_gb * kGib, kOfNominal,
+                     "from the size it is sold with");
+  }
+  return Bytes::Unknown("the card's memory (--gpu-mem)");
+}
+
+// Drivers name a product with its maker before it.
+std::string ProductNameOf(const Device& device) {
+  constexpr std::string_view kMaker = "NVIDIA ";
+  std::string out;
+  for (const std::string& alias : device.aliases) {
+    if (alias.starts_with(kMaker)) return alias;
+  }
+  return device.name;
+}
+
+}  // namespace
+
+Device ParseDeviceRow(const std::string& line, const std::string& source) {
+  std::vector<InputError> errors;
+  const RowLine where{&line, source, 1};
+  Device out;
+  if (const auto object = ReadRow(where, errors)) {
+    const RowFields row(*object, where, errors);
+    out.id = row.Text("id");
+    out.name = row.Text("name");
+    out.vendor = row.Text("vendor");
+    out.arch = row.Text("arch");
+    out.form = row.Text("form");
+    out.aliases = Texts(row, "aliases");
+    out.product_name = ProductNameOf(out);
+    out.capability = CapabilityOf(row);
+    const ConfigValue* unified = row.Get("unified_memory");
+    out.unified_memory =
+        unified != nullptr && unified->AsBool().value_or(false);
+    out.nominal_gb = Real(row, "memory_gb_nominal");
+    out.memory_type = row.OptionalText("memory_type");
+    if (const auto mib = Real(row, "nvidia_smi_mib")) {
+      out.driver_total = static_cast<int64_t>(*mib * kMib);
+    }
+    out.total = TotalOf(row, out);
+    out.bandwidth_gbs = Real(row, "mem_bandwidth_gbs");
+    out.multiprocessors = Whole(row, "sm_count");
+    out.power_w = Real(row, "tdp_w");
+    out.dense_tflops = Reals(row, "dense_tflops");
+    out.dense_basis = row.OptionalText("dense_basis");
+    out.link_gbs = Real(row, "nvlink_gbs_per_gpu");
+    out.per_node = Whole(row, "typical_gpus_per_node");
+    out.price_usd_per_hour = Reals(row, "price_usd_per_hour");
+    out.sources = Texts(row, "sources");
+  }
+  if (!errors.empty()) throw InputErrors(std::move(errors));
+  return out;
+}
+
+Device DeviceOfMemory(double gib) {
+  Device out;
+  out.name = "a card of the stated memory";
+  out.total = Bytes::Exact(static_cast<int64_t>(gib * kGib), "as stated");
+  return out;
+}
+
+}  // namespace foretell
