@@ -111,6 +111,7 @@ std::variant<ModelAnswer, Refusal> AnswerModel(const ModelRequest& request) {
     out.published = config.catalogue->published;
   }
   out.equation = ExplainParameters(model.parameters);
+  out.besides = CheckpointSurplus(config, out.class_name, model.parameters);
   out.stacks = model.built.model->stacks;
   out.context = model.built.model->context_length;
   out.stored = StoredBytes(config, model);

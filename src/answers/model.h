@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/cache.h"
+#include "analysis/checkpoint_surplus.h"
 #include "analysis/parameters.h"
 #include "answers/refusal.h"
 #include "base/dtype.h"
@@ -45,7 +46,8 @@ struct ModelAnswer {
   ParameterAnalysis parameters;
   std::string active_rule;  // how `parameters.active` is counted
   std::optional<PublishedTotal> published;
-  std::string equation;  // the total as a sum
+  std::string equation;              // the total as a sum
+  std::vector<SurplusItem> besides;  // what a checkpoint may hold more
 
   std::vector<LayerStack> stacks;
   ContextLength context;

@@ -60,6 +60,26 @@ SectionShape Counts() {
           }};
 }
 
+SectionShape Besides() {
+  return {
+      .name = "checkpoint",
+      .title = "What a checkpoint holds besides",
+      .doc = "Tensors of published checkpoints that the class does not have.",
+      .rows = {
+          Optional(TableRow(
+              "besides", "Beyond the class",
+              "What a checkpoint of this class holds or may hold more; below "
+              "zero what it may lack.",
+              {{"what", "What", CellType::kText, "Which tensors."},
+               {"elements", "Elements", CellType::kInteger,
+                "In all these tensors, each counted once."},
+               {"presence", "Present", CellType::kText,
+                "always: the class saves it or the configuration states it; "
+                "usually: in its publisher's checkpoint; sometimes: in those "
+                "that some release or tool wrote."}})),
+      }};
+}
+
 SectionShape Layers() {
   return {
       .name = "layers",
@@ -176,8 +196,8 @@ const DocumentShape& ModelShape() {
       .doc =
           "A model's parameters, layers, bytes and per-token state, from "
           "its configuration alone.",
-      .sections = {Identity(), Counts(), Tensors(), Layers(), Memory(), Cache(),
-                   Assumptions(), FindingsSection()}};
+      .sections = {Identity(), Counts(), Besides(), Tensors(), Layers(),
+                   Memory(), Cache(), Assumptions(), FindingsSection()}};
   return shape;
 }
 

@@ -44,6 +44,13 @@ void AddCounts(Document& document, const ModelAnswer& answer, bool equation) {
   if (equation) document.Set("parameters.equation", answer.equation);
 }
 
+void AddBesides(Document& document, const ModelAnswer& answer) {
+  for (const SurplusItem& item : answer.besides) {
+    document.AddRow("checkpoint.besides",
+                    {item.what, item.Elements(), NameOf(item.presence)});
+  }
+}
+
 void AddLayers(Document& document, const ModelAnswer& answer) {
   for (const LayerStack& stack : answer.stacks) {
     document.AddRow("layers.stacks", {stack.name, stack.layers});
@@ -103,6 +110,7 @@ Document PresentModel(const ModelAnswer& answer, const ModelView& view) {
   document.Set("dtype", NameOf(answer.dtype));
   document.Set("dtype_source", answer.dtype_source);
   AddCounts(document, answer, view.equation);
+  AddBesides(document, answer);
   AddLayers(document, answer);
   AddBytes(document, answer);
   AddCache(document, answer);

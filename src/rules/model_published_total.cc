@@ -1,25 +1,44 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdlib>
+
+#include "analysis/checkpoint_surplus.h"
 #include "rules/model_rules.h"
 
 namespace foretell {
 
 namespace {
 
-// Elements that a checkpoint stores once more where it writes ties out, and
-// the names; nothing where there are no ties.
-int64_t TiedElements(const ParameterAnalysis& parameters,
-                     std::vector<std::string>& names) {
-  int64_t sum = 0;
-  for (const TiedName& tie : parameters.ties) {
-    for (const TensorGroup& group : parameters.tensors) {
-      if (group.name != tie.target) continue;
-      sum += group.Elements().value_or(0);
-      names.push_back(tie.name);
-    }
+// "lm_head.weight although it is tied (155,582,464)"
+std::string Named(const SurplusItem& item) {
+  return fmt::format("{} ({}{})", item.what, item.left_out ? "-" : "",
+                     WithSeparators(std::llabs(item.Elements())));
+}
+
+// Figures that people write down end in zeros; a header's do not.
+bool LooksRounded(int64_t published, int64_t derived) {
+  constexpr int64_t kMillion = 1000000;
+  constexpr int64_t kLeastShare = 100;  // within one part in a hundred
+  return published % kMillion == 0 &&
+         std::llabs(published - derived) < published / kLeastShare;
+}
+
+// What would be left after the items that the checkpoint should hold.
+std::string Unexplained(int64_t published, int64_t derived,
+                        const std::vector<SurplusItem>& items) {
+  std::vector<std::string> named;
+  int64_t expected = derived;
+  for (const SurplusItem& item : items) {
+    if (item.presence == SurplusPresence::kSometimes) continue;
+    expected += item.Elements();
+    named.push_back(Named(item));
   }
-  return sum;
+  if (named.empty()) return {};
+  const int64_t rest = published - expected;
+  return fmt::format("; a checkpoint should hold {} besides, which leaves {}{}",
+                     fmt::join(named, " and "), rest < 0 ? "-" : "+",
+                     WithSeparators(std::llabs(rest)));
 }
 
 }  // namespace
@@ -45,6 +64,7 @@ RuleOutcome RulePublishedTotal(const ModelRuleInput& input) {
   Finding finding;
   finding.rule = "model/published-total";
   finding.severity = Severity::kWarn;
+  finding.place.source = input.config->source;
   const double share =
       100.0 * (static_cast<double>(derived) - static_cast<double>(published)) /
       static_cast<double>(published);
@@ -53,20 +73,25 @@ RuleOutcome RulePublishedTotal(const ModelRuleInput& input) {
       input.class_name, WithSeparators(derived), WithSeparators(published),
       derived > published ? "+" : "", WithSeparators(derived - published),
       share);
-  std::vector<std::string> tied;
-  if (derived + TiedElements(*input.parameters, tied) == published) {
+  const std::vector<SurplusItem> items =
+      CheckpointSurplus(*input.config, input.class_name, *input.parameters);
+  if (const auto chosen = ExplainDifference(published - derived, items)) {
+    std::vector<std::string> named;
+    for (const size_t i : *chosen) named.push_back(Named(items[i]));
     finding.severity = Severity::kInfo;
-    finding.why = fmt::format("the checkpoint stores {} although it is tied",
-                              fmt::join(tied, " and "));
-    finding.place.source = input.config->source;
-    out.findings.push_back(std::move(finding));
-    return out;
+    finding.why =
+        fmt::format("that is what published checkpoints differ by, exactly: {}",
+                    fmt::join(named, " and "));
+  } else if (LooksRounded(published, derived)) {
+    finding.severity = Severity::kInfo;
+    finding.why = fmt::format("the published figure is a rounded one ({})",
+                              catalogue->published->where);
+  } else {
+    finding.why = fmt::format(
+        "the checkpoint holds other tensors than the class, or the figure is "
+        "not a checkpoint's own ({}){}",
+        catalogue->published->where, Unexplained(published, derived, items));
   }
-  finding.why = fmt::format(
-      "the checkpoint holds other tensors than the class, stores a tied one "
-      "twice, or the figure was rounded ({})",
-      catalogue->published->where);
-  finding.place.source = input.config->source;
   out.findings.push_back(std::move(finding));
   return out;
 }

@@ -88,7 +88,8 @@ TEST(PublishedTotal, FiresStaysQuietAndCannotTell) {
   ASSERT_EQ(tied.findings.size(), 1u);
   EXPECT_EQ(tied.findings[0].severity, Severity::kInfo);
   EXPECT_EQ(tied.findings[0].why,
-            "the checkpoint stores lm_head.weight although it is tied");
+            "that is what published checkpoints differ by, exactly: "
+            "lm_head.weight although it is tied (24)");
   fixture.parameters.total = Parameters::Unknown("a size");
   EXPECT_EQ(fixture.Run("model/published-total").cannot_tell,
             "the derived total is unknown");
