@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 
+#include "answers/score/score_set.h"
 #include "base/check.h"
 #include "front/run_completion.h"
 #include "front/run_graph.h"
@@ -11,6 +12,7 @@
 #include "front/run_model.h"
 #include "front/run_models.h"
 #include "front/run_schema.h"
+#include "front/run_score.h"
 #include "front/run_step.h"
 #include "front/run_verify.h"
 #include "front/step_options.h"
@@ -18,6 +20,7 @@
 #include "report/present_graph.h"
 #include "report/present_model.h"
 #include "report/present_models.h"
+#include "report/present_score.h"
 #include "report/present_step.h"
 #include "report/present_verify.h"
 #include "report/render.h"
@@ -124,6 +127,50 @@ CommandRow VerifyCommand() {
                     "class."}},
       .shape = VerifyShape,
       .run = RunVerify};
+}
+
+CommandRow ScoreCommand() {
+  return {
+      .name = "score",
+      .summary = "compare predictions with what others measured",
+      .description =
+          "Predicts every row of a file of measured records from its settings "
+          "alone and tells how far off the predictions are. A row is left out "
+          "only for what it lacks, and every reason is counted; where nothing "
+          "can be predicted although the row says all that matters, it counts "
+          "as missed.\n\n"
+          "The exit status is 1 where a figure falls short of a bar.",
+      .arguments = {{.name = "SET",
+                     .doc = "Which kind of records the file holds.",
+                     .allowed = ScoreSetNames()},
+                    {.name = "FILE",
+                     .doc = "Measured records, one JSON object a line.",
+                     .completion = Completion::kPath}},
+      .options =
+          {{.name = "configs",
+            .value = "DIR",
+            .doc = "Where the models' configurations lie; else "
+                   "../shared/configs, a folder `configs` beside one above "
+                   "FILE, or the catalogue.",
+            .completion = Completion::kDirectory,
+            .aliases = {"config-dir"}},
+           {.name = "aliases",
+            .value = "FILE",
+            .doc = "Which configuration belongs to which model's name; else "
+                   "../shared/truth/aliases.json, or aliases.json beside the "
+                   "records.",
+            .completion = Completion::kPath},
+           {.name = "bar",
+            .value = "NAME.KEY<=X",
+            .doc = "Hold a figure of a group against a limit, with <= or >=; "
+                   "may be given more than once.",
+            .repeatable = true}},
+      .examples = {{"foretell score weights_bytes rows.jsonl "
+                    "--bar 'all.share_0_5pct>=0.88'",
+                    "Stored elements of published checkpoints, and whether "
+                    "88 % are within half a percent."}},
+      .shape = ScoreShape,
+      .run = RunScore};
 }
 
 CommandRow StepCommand() {
@@ -279,8 +326,9 @@ const CommandTable& Commands() {
           "command line is wrong, and 3 for a bug of Foretell.",
       .global_options = GlobalOptions(),
       .commands = {ModelCommand(), StepCommand(), ModelsCommand(),
-                   VerifyCommand(), GraphCommand(), CompletionCommand(),
-                   SchemaCommand(), HelpCommand(), CompleteIdsCommand()}};
+                   VerifyCommand(), ScoreCommand(), GraphCommand(),
+                   CompletionCommand(), SchemaCommand(), HelpCommand(),
+                   CompleteIdsCommand()}};
   return table;
 }
 

@@ -39,6 +39,7 @@ TEST(Commands, AreThese) {
             "by reconcile timeline\n"
             "models:\n"
             "verify: configs\n"
+            "score: configs aliases bar\n"
             "graph: after class layers dtype mode batch seq tgt autocast attn "
             "experts sm checkpoint lora freeze optimizer first-step "
             "transformers torch\n"

@@ -7,6 +7,13 @@
 
 namespace foretell {
 
+bool ShowsColumn(const RowShape& row,
+                 const std::vector<std::vector<Cell>>& cells, size_t column) {
+  return !row.sparse || std::ranges::any_of(cells, [column](const auto& line) {
+    return !line[column].empty();
+  });
+}
+
 Document::Document(const DocumentShape& shape) : shape_(&shape) {
   CheckShape(shape);
   for (const SectionShape& section : shape.sections) {

@@ -17,6 +17,7 @@
 #ifndef FORETELL_REPORT_DOCUMENT_H_
 #define FORETELL_REPORT_DOCUMENT_H_
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -36,6 +37,10 @@ struct RowValue {
   std::vector<std::vector<Cell>> cells;  // of a table or bars
   std::vector<Finding> findings;
 };
+
+// Whether a table shows the column: a sparse one leaves out what no row has.
+bool ShowsColumn(const RowShape& row,
+                 const std::vector<std::vector<Cell>>& cells, size_t column);
 
 class Document {
  public:

@@ -106,8 +106,10 @@ void WriteRowSchema(const RowShape& row, JsonWriter& json) {
   std::vector<std::string_view> required;
   for (size_t i = first; i < row.columns.size(); ++i) {
     const ColumnShape& column = row.columns[i];
-    WriteProperty(column.name, column.doc, column.type, column.optional, json);
-    required.push_back(column.name);
+    const bool absent = row.sparse && column.optional;
+    WriteProperty(column.name, column.doc, column.type,
+                  column.optional && !absent, json);
+    if (!absent) required.push_back(column.name);
   }
   json.EndObject();
   CloseObject(required, json);

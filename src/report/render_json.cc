@@ -69,6 +69,7 @@ void WriteRow(const RowShape& row, const std::vector<Cell>& cells, size_t first,
   if (row.bare) return WriteCell(cells[first], row.columns[first].type, json);
   json.BeginObject();
   for (size_t i = first; i < cells.size(); ++i) {
+    if (row.sparse && cells[i].empty()) continue;
     json.Key(row.columns[i].name);
     WriteCell(cells[i], row.columns[i].type, json);
   }

@@ -75,7 +75,9 @@ void AppendTable(const RowShape& row, const RowValue& value, std::string* out) {
       row.kind == RowKind::kBars ? SharesOf(value.cells) : std::nullopt;
   std::string rule = "|";
   *out += "|";
-  for (const ColumnShape& column : row.columns) {
+  for (size_t i = 0; i < row.columns.size(); ++i) {
+    const ColumnShape& column = row.columns[i];
+    if (!ShowsColumn(row, value.cells, i)) continue;
     *out += " " + MarkdownText(column.label) + " |";
     rule += IsNumber(column.type) ? " ---: |" : " --- |";
   }
@@ -88,6 +90,7 @@ void AppendTable(const RowShape& row, const RowValue& value, std::string* out) {
     *out += "|";
     for (size_t i = 0; i < row.columns.size(); ++i) {
       const ColumnShape& column = row.columns[i];
+      if (!ShowsColumn(row, value.cells, i)) continue;
       *out += " " + CellText(value.cells[at][i], column.type, column.label);
       *out += " |";
     }

@@ -152,6 +152,7 @@ std::vector<TextColumn> ColumnsOf(const RowShape& row,
   std::vector<TextColumn> columns;
   for (size_t i = 0; i < row.columns.size(); ++i) {
     const ColumnShape& shape = row.columns[i];
+    if (!ShowsColumn(row, cells, i)) continue;
     if (shape.type == CellType::kFigure) {
       AddFigureColumns(shape, cells, i, &columns);
       continue;

@@ -141,6 +141,11 @@ RowShape Optional(RowShape row) {
   return row;
 }
 
+RowShape Sparse(RowShape row) {
+  row.sparse = true;
+  return row;
+}
+
 const RowShape* FindRow(const DocumentShape& shape, std::string_view path) {
   const size_t dot = path.find('.');
   const std::string_view section_name =

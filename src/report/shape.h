@@ -83,6 +83,9 @@ struct RowShape {
   int keys = 0;
   // The one column after the keys stands bare: {"reason": 3}.
   bool bare = false;
+  // What a row lacks is left out: of its JSON object, and a column that no row
+  // has of the table. Else it is null, and a dash.
+  bool sparse = false;
 };
 
 RowShape FieldRow(std::string_view name, std::string_view label, CellType type,
@@ -103,6 +106,7 @@ RowShape FindingsRow(std::string_view name, std::string_view label,
 RowShape PreformattedRow(std::string_view name, std::string_view label,
                          std::string_view doc);
 RowShape Optional(RowShape row);
+RowShape Sparse(RowShape row);
 
 struct SectionShape {
   // The key of the section's object in JSON; where empty, its rows stand at

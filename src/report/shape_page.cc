@@ -45,7 +45,9 @@ void AppendRow(const std::string& prefix, const RowShape& row,
   for (size_t i = keys; i < row.columns.size(); ++i) {
     const ColumnShape& column = row.columns[i];
     const std::string type =
-        std::string(NameOf(column.type)) + (column.optional ? " or null" : "");
+        std::string(NameOf(column.type)) + (!column.optional ? ""
+                                            : row.sparse     ? ", optional"
+                                                             : " or null");
     AppendLine(row.bare ? entry : fmt::format("{}.{}", entry, column.name),
                type, column.doc, out);
   }

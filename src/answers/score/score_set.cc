@@ -1,0 +1,34 @@
+#include "answers/score/score_set.h"
+
+#include <algorithm>
+
+#include "answers/score/score_sets.h"
+
+namespace foretell {
+
+std::span<const ScoreSet> ScoreSets() {
+  static const auto& sets = *new std::vector<ScoreSet>{
+      {.name = "weights_bytes",
+       .doc = "Bytes, or stored elements, of a published checkpoint.",
+       .model_field = "id",
+       .settings = {"id", "component", "kind", "dtype", "architecture"},
+       .predict = PredictWeightsBytes,
+       .measure = MeasureWeightsBytes,
+       .explain = ExplainWeightsBytes},
+  };
+  return sets;
+}
+
+const ScoreSet* FindScoreSet(std::string_view name) {
+  const auto sets = ScoreSets();
+  const auto set = std::ranges::find(sets, name, &ScoreSet::name);
+  return set == sets.end() ? nullptr : &*set;
+}
+
+std::vector<std::string_view> ScoreSetNames() {
+  std::vector<std::string_view> out;
+  for (const ScoreSet& set : ScoreSets()) out.push_back(set.name);
+  return out;
+}
+
+}  // namespace foretell

@@ -1,0 +1,21 @@
+// What each scored set contributes: its two functions, by the set's name.
+//
+// Each answers/score/<set>.cc says what it predicts, what it leaves out and
+// why.
+#ifndef FORETELL_ANSWERS_SCORE_SCORE_SETS_H_
+#define FORETELL_ANSWERS_SCORE_SCORE_SETS_H_
+
+#include <string>
+#include <vector>
+
+#include "answers/score/score_row.h"
+
+namespace foretell {
+
+Prediction PredictWeightsBytes(const ScoreInput& input);
+std::vector<Measured> MeasureWeightsBytes(const ConfigValue& row);
+std::string ExplainWeightsBytes(const ScoreInput& input, const Score& score);
+
+}  // namespace foretell
+
+#endif  // FORETELL_ANSWERS_SCORE_SCORE_SETS_H_

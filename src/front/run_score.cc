@@ -1,0 +1,50 @@
+#include "front/run_score.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "answers/score/score.h"
+#include "base/check.h"
+#include "base/input_error.h"
+#include "front/score_bar.h"
+#include "input/measured_rows.h"
+#include "report/present_score.h"
+
+namespace foretell {
+namespace {
+
+std::vector<ScoreBar> BarsOf(const Invocation& invocation) {
+  std::vector<ScoreBar> out;
+  std::vector<InputError> errors;
+  const std::vector<std::string> texts = invocation.Texts("bar");
+  for (size_t i = 0; i < texts.size(); ++i) {
+    ScoreBarResult bar = ReadScoreBar(texts[i]);
+    if (bar.bar) {
+      out.push_back(std::move(*bar.bar));
+    } else {
+      errors.push_back({invocation.PlaceOf("bar", i), std::move(bar.what),
+                        std::move(bar.cure)});
+    }
+  }
+  if (!errors.empty()) throw InputErrors(std::move(errors));
+  return out;
+}
+
+}  // namespace
+
+Outcome RunScore(const Invocation& invocation) {
+  ScoreRequest request;
+  request.set = FindScoreSet(invocation.Argument("SET"));
+  FORETELL_CHECK(request.set != nullptr, "a set that the table allowed");
+  request.bars = BarsOf(invocation);
+  request.rows =
+      LoadMeasuredRows({.path = invocation.Argument("FILE"),
+                        .model_field = std::string(request.set->model_field),
+                        .configs_dir = invocation.Text("configs"),
+                        .aliases_file = invocation.Text("aliases")});
+  const ScoreAnswer answer = AnswerScore(request);
+  return {.document = PresentScore(answer), .differs = answer.FallsShort()};
+}
+
+}  // namespace foretell

@@ -1,0 +1,159 @@
+#include "input/measured_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/input_error.h"
+#include "input/config_finder.h"
+#include "input/json.h"
+#include "input/row_fields.h"
+#include "input/source_disk.h"
+
+namespace foretell {
+namespace {
+
+constexpr char kSharedAliases[] = "../shared/truth/aliases.json";
+// A file of another kind would give an error per line.
+constexpr size_t kMostErrors = 20;
+
+using Aliases = std::map<std::string, ConfigAlias>;
+
+Aliases LoadAliases(const MeasuredRowsRequest& request) {
+  std::string path;
+  if (request.aliases_file) {
+    path = ExpandHome(*request.aliases_file);
+  } else if (KindOfPath(kSharedAliases) == PathKind::kFile) {
+    path = kSharedAliases;
+  } else {
+    path = JoinPath(FolderOf(request.path), "aliases.json");
+    if (KindOfPath(path) != PathKind::kFile) return {};
+  }
+  return ParseConfigAliases(ReadWholeFile(path, kConfigFileBytes), path);
+}
+
+std::string TextOf(const ConfigValue& fields, std::string_view key) {
+  const ConfigValue* value = fields.Find(key);
+  if (value == nullptr) return "";
+  return std::string(value->AsString().value_or(""));
+}
+
+// "org/name" -> "org--name".
+std::string LabelOfId(std::string id) {
+  const size_t slash = id.find('/');
+  if (slash != std::string::npos) id.replace(slash, 1, "--");
+  return id;
+}
+
+class RowResolver {
+ public:
+  explicit RowResolver(const MeasuredRowsRequest& request)
+      : model_field_(request.model_field),
+        finder_(request.path, request.configs_dir),
+        aliases_(LoadAliases(request)) {}
+
+  void Resolve(MeasuredRow& row) {
+    row.id = TextOf(row.fields, "id");
+    if (model_field_.empty()) return;
+    row.model = TextOf(row.fields, model_field_);
+    if (row.model.empty()) {
+      row.no_config = "the row names no model";
+      return;
+    }
+    const FoundConfig& found = finder_.Find(LabelOf(row));
+    row.config = found.config;
+    row.no_config = found.why;
+  }
+
+ private:
+  std::string LabelOf(MeasuredRow& row) const {
+    std::string label = LabelOfId(row.model);
+    const auto alias = aliases_.find(row.model);
+    if (alias != aliases_.end()) {
+      row.config_how = alias->second.how;
+      if (!alias->second.label.empty()) label = alias->second.label;
+    }
+    const std::string component = TextOf(row.fields, "component");
+    if (component.empty()) return label;
+    return label.substr(0, label.find('/')) + "/" + component;
+  }
+
+  std::string model_field_;
+  ConfigFinder finder_;
+  Aliases aliases_;
+};
+
+}  // namespace
+
+std::map<std::string, ConfigAlias> ParseConfigAliases(
+    const std::string& text, const std::string& source) {
+  const ConfigValue root = ParseJson(text, source);
+  std::vector<InputError> errors;
+  const auto problem = [&](const ConfigValue& value, const std::string& key,
+                           std::string what, std::string cure) {
+    if (errors.size() == kMostErrors) return;
+    errors.push_back({PlaceAt(text, value.offset(), source, key),
+                      std::move(what), std::move(cure)});
+  };
+  if (!root.is_object()) {
+    problem(root, "", fmt::format("holds {}, not an object", root.KindName()),
+            "pass a list of aliases: {\"NAME\": {\"config\": \"FILE.json\"}}");
+  }
+  std::map<std::string, ConfigAlias> out;
+  for (const auto& [name, entry] : root.members()) {
+    const ConfigValue* config = entry.Find("config");
+    const bool none = config == nullptr || config->is_null();
+    if (!entry.is_object() || (!none && !config->is_string())) {
+      problem(entry, name, "is no alias",
+              "write {\"config\": \"FILE.json\" or null, \"how\": \"…\"}");
+      continue;
+    }
+    ConfigAlias& alias = out[name];
+    if (!none) alias.label = *config->AsString();
+    if (alias.label.ends_with(".json")) {
+      alias.label.resize(alias.label.size() - 5);
+    }
+    alias.how = TextOf(entry, "how");
+  }
+  if (!errors.empty()) throw InputErrors(std::move(errors));
+  return out;
+}
+
+MeasuredRows LoadMeasuredRows(const MeasuredRowsRequest& request) {
+  const std::string text =
+      ReadWholeFile(ExpandHome(request.path), kMeasuredFileBytes);
+  RowResolver resolver(request);
+  MeasuredRows out;
+  out.source = request.path;
+  std::vector<InputError> errors;
+  RowLine at{.text = nullptr, .source = request.path};
+  for (size_t start = 0; start < text.size() && errors.size() < kMostErrors;) {
+    const size_t end = std::min(text.find('\n', start), text.size());
+    const std::string line = text.substr(start, end - start);
+    start = end + 1;
+    ++at.line;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    at.text = &line;
+    auto fields = ReadRow(at, errors);
+    if (!fields) continue;
+    if (out.rows.size() == kMostMeasuredRows) {
+      RowFields(*fields, at, errors)
+          .Problem(nullptr, "",
+                   fmt::format("is past the {} rows that are read",
+                               kMostMeasuredRows),
+                   "split the file");
+      break;
+    }
+    MeasuredRow row;
+    row.line = at.line;
+    row.fields = std::move(*fields);
+    resolver.Resolve(row);
+    out.rows.push_back(std::move(row));
+  }
+  if (!errors.empty()) throw InputErrors(std::move(errors));
+  return out;
+}
+
+}  // namespace foretell
