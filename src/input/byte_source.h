@@ -2,18 +2,22 @@
 // object on a server, a string in a test.
 //
 // A reader asks for what it needs, after it has checked the range against
-// `size()`; it never asks for a whole file of weights. A source throws
-// InputErrors where it cannot give the bytes (a disk's error, a connection
-// that broke, a file that has become shorter meanwhile).
+// `size()`; it never asks for a whole file of weights. Where a source cannot
+// give the bytes (a disk's error, a connection that broke, a file that has
+// become shorter meanwhile) it returns why, since some readers call it through
+// a library in C, which no exception may pass.
 #ifndef FORETELL_INPUT_BYTE_SOURCE_H_
 #define FORETELL_INPUT_BYTE_SOURCE_H_
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/input_error.h"
 
 namespace foretell {
 
@@ -27,9 +31,10 @@ class ByteSource {
   // What places show: a path or an address.
   virtual const std::string& name() const = 0;
   virtual int64_t size() const = 0;
-  // Fills all of `out` with the bytes from `offset` on. The range lies inside
-  // the size. Throws InputErrors.
-  virtual void Read(int64_t offset, std::span<char> out) = 0;
+  // Fills all of `out` with the bytes from `offset` on, or tells why not. The
+  // range lies inside the size.
+  virtual std::optional<InputError> Read(int64_t offset,
+                                         std::span<char> out) = 0;
 };
 
 // The files of a checkpoint: a folder, or a revision of a repository.

@@ -2,24 +2,12 @@
 
 #include <fmt/format.h>
 
-// RapidJSON 1.1 adds to its stack's null pointer before the first push
-// (internal/stack.h, Reserve), which is harmless and which
-// UndefinedBehaviorSanitizer stops at.
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((no_sanitize("pointer-overflow"))), \
-                                 apply_to = function)
-#endif
-#include <rapidjson/error/error.h>
-#include <rapidjson/reader.h>
-#ifdef __clang__
-#pragma clang attribute pop
-#endif
-
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "input/json_fault.h"
+#include "input/json_stream.h"
 #include "spec/model_config.h"
 
 namespace foretell {
@@ -33,34 +21,12 @@ constexpr unsigned kFlags =
     rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
     rapidjson::kParseNanAndInfFlag | rapidjson::kParseValidateEncodingFlag;
 
-// RapidJSON's input stream over bytes with a length; "\0" is the end.
-class ByteStream {
- public:
-  using Ch = char;  // the name that RapidJSON asks for
-
-  ByteStream(std::string_view text, size_t at) : text_(text), at_(at) {}
-
-  char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  char Take() { return at_ < text_.size() ? text_[at_++] : '\0'; }
-  size_t Tell() const { return at_; }
-
-  // Never called: they are for parsing in place.
-  char* PutBegin() { return nullptr; }
-  void Put(char) {}
-  void Flush() {}
-  size_t PutEnd(char*) { return 0; }
-
- private:
-  std::string_view text_;
-  size_t at_;
-};
-
 // Builds the tree from RapidJSON's events.
 class TreeBuilder
     : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, TreeBuilder> {
  public:
   TreeBuilder(const std::string& text, const std::string& source,
-              const JsonLimits& limits, const ByteStream& stream)
+              const JsonLimits& limits, const JsonStream& stream)
       : text_(text),
         source_(source),
         limits_(limits),
@@ -253,7 +219,7 @@ class TreeBuilder
   const std::string& text_;
   const std::string& source_;
   const JsonLimits& limits_;
-  const ByteStream& stream_;
+  const JsonStream& stream_;
   size_t last_end_;
   int64_t count_ = 0;
   std::vector<Frame> frames_;
@@ -322,7 +288,7 @@ template <unsigned kParseFlags>
 JsonResult Run(const std::string& text, const std::string& source,
                int64_t* offset, const JsonLimits& limits) {
   JsonResult result;
-  ByteStream stream(text, static_cast<size_t>(*offset));
+  JsonStream stream(text, static_cast<size_t>(*offset));
   TreeBuilder builder(text, source, limits, stream);
   rapidjson::Reader reader;
   const rapidjson::ParseResult parsed =

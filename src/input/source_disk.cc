@@ -149,8 +149,8 @@ PathKind KindOfPath(const std::string& path) {
   return PathKind::kOther;
 }
 
-FileResult ReadFileOrError(const std::string& path, int64_t max_bytes) {
-  FileResult result;
+OpenedFile OpenRegularFile(const std::string& path) {
+  OpenedFile result;
   if (path.empty() || path.find('\0') != std::string::npos) {
     result.error = ErrorAt(path.empty() ? "\"\"" : path.substr(0, 60),
                            "is no path", "pass the path of a file");
@@ -165,20 +165,36 @@ FileResult ReadFileOrError(const std::string& path, int64_t max_bytes) {
   result.error = NoRegularFile(path, status.st_mode);
   if (result.error) return result;
   // O_NONBLOCK, in case a pipe has taken the file's place since.
-  const Descriptor file(
-      open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
-  if (file.number() < 0 || fstat(file.number(), &status) != 0) {
+  const int descriptor =
+      open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (descriptor < 0 || fstat(descriptor, &status) != 0) {
     result.error = Refused(path, errno);
+  } else {
+    result.error = NoRegularFile(path, status.st_mode);
+  }
+  if (result.error) {
+    if (descriptor >= 0) close(descriptor);
     return result;
   }
-  result.error = NoRegularFile(path, status.st_mode);
-  if (result.error) return result;
-  const auto size = static_cast<int64_t>(status.st_size);
-  if (size > max_bytes) {
-    result.error = TooLarge(path, size, max_bytes);
+  result.descriptor = descriptor;
+  result.size = static_cast<int64_t>(status.st_size);
+  return result;
+}
+
+FileResult ReadFileOrError(const std::string& path, int64_t max_bytes) {
+  FileResult result;
+  OpenedFile opened = OpenRegularFile(path);
+  if (opened.error) {
+    result.error = std::move(opened.error);
     return result;
   }
-  result.error = ReadAll(path, file.number(), size, max_bytes, result.bytes);
+  const Descriptor file(opened.descriptor);
+  if (opened.size > max_bytes) {
+    result.error = TooLarge(path, opened.size, max_bytes);
+    return result;
+  }
+  result.error =
+      ReadAll(path, file.number(), opened.size, max_bytes, result.bytes);
   if (result.error) result.bytes.clear();
   return result;
 }

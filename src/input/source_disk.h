@@ -34,6 +34,16 @@ enum class PathKind : uint8_t {
 // Follows links.
 PathKind KindOfPath(const std::string& path);
 
+// A regular file that is open for reading, which the caller closes, or why it
+// could not be opened: never both.
+struct OpenedFile {
+  int descriptor = -1;
+  int64_t size = 0;
+  std::optional<InputError> error;
+};
+
+OpenedFile OpenRegularFile(const std::string& path);
+
 // The file's bytes, or why there are none: never both.
 struct FileResult {
   std::string bytes;

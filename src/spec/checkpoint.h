@@ -48,8 +48,11 @@ struct StoredTensor {
   // Of its elements, as they are packed; without padding behind them. Tensors
   // that share bytes (PyTorch's ties) have the same file and offset.
   int64_t bytes = 0;
-  int32_t file = 0;    // index into Checkpoint::files
-  int64_t offset = 0;  // of the first byte, from the start of the file
+  int32_t file = 0;  // index into Checkpoint::files
+  // Of the first byte, from the start of the file; in a PyTorch file, of its
+  // storages laid end to end, since a zip file tells a place by a read of its
+  // own for each.
+  int64_t offset = 0;
 
   friend bool operator==(const StoredTensor&, const StoredTensor&) = default;
 };
