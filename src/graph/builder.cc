@@ -354,6 +354,11 @@ void Builder::SaveInputs(const OperationRow& row,
     const auto first = static_cast<size_t>(save.input);
     const size_t end = save.rest ? inputs.size() : first + 1;
     for (size_t i = first; i < end && i < inputs.size(); ++i) {
+      if (save.attached) {
+        const auto last = graph_->operations.size() - 1;
+        tape_->HoldLeaf(OperationId{static_cast<uint32_t>(last)}, inputs[i]);
+        continue;
+      }
       const Tensor& kept = save.copied ? copies[i] : inputs[i];
       KeepNext(kept, static_cast<uint32_t>(i), graph_->operations.back());
     }

@@ -42,6 +42,10 @@ bool Gradient::Keeps(size_t input) const {
   return false;
 }
 
+Tensor Gradient::Attached(size_t index) const {
+  return builder_->Read(builder_->graph().InputsOf(operation())[index]);
+}
+
 const Tensor& Gradient::input(size_t index) const { return Kept(index); }
 
 const Tensor& Gradient::output(size_t index) const {

@@ -46,6 +46,8 @@ class Gradient {
   const Tensor& input(size_t index) const;
   const Tensor& output(size_t index) const;
   bool Keeps(size_t input) const;
+  // An input that the row attaches to its node.
+  Tensor Attached(size_t index) const;
 
   // Sizes, strides and dtypes are known without keeping a tensor.
   size_t input_count() const { return gradients_.size(); }

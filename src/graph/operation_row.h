@@ -70,6 +70,9 @@ struct Save {
   bool rest = false;  // all further inputs as well
   // Kept as a copy made before an operation in place writes over it.
   bool copied = false;
+  // Held by the node itself, for as long as it lives, and not among what it
+  // saves: an attribute that Python code has set on its context.
+  bool attached = false;
 };
 
 // The row keeps its first input, as silu does.

@@ -55,7 +55,8 @@ class Tape {
   // `operation` has a backward node; its inputs are already in the graph.
   void Record(OperationId operation);
   // A tensor that was made a leaf, held by the node that accumulates its
-  // gradient for as long as a record leads there.
+  // gradient for as long as a record leads there; or one that a node holds
+  // beside what it saves.
   void HoldLeaf(OperationId operation, Tensor leaf) {
     leaves_.emplace(operation.index, std::move(leaf));
   }

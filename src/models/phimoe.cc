@@ -3,39 +3,18 @@
 //
 // Source: transformers 5.23, models/phimoe/modeling_phimoe.py and
 // configuration_phimoe.py.
-// Does not model: the forward, whose router draws experts at random and has a
-// gradient of its own.
 #include <array>
-#include <string>
-#include <utility>
 
 #include "models/family.h"
 #include "models/layers/check_fields.h"
 #include "models/layers/decoder.h"
-#include "models/layers/experts.h"
-#include "models/layers/linear.h"
 #include "models/layers/norm.h"
 #include "models/layers/read_decoder.h"
 #include "models/layers/read_experts.h"
+#include "models/layers/sparse_mixer.h"
 
 namespace foretell {
 namespace {
-
-// router, experts: the order of the names.
-struct PhimoeMlp {
-  PhimoeMlp(const Module& at, const ExpertsConfig& config)
-      : router(at.Child("router", RegionKind::kRouter), config.hidden,
-               config.experts, false),
-        experts(at.Child("experts", RegionKind::kExperts), config) {}
-
-  Tensor Forward(const Tensor& hidden, const ExpertsCall&) const {
-    experts.module.builder().Fail("PhiMoE's sparse mixer is not modelled");
-    return hidden;
-  }
-
-  Linear router;
-  FusedExperts experts;
-};
 
 AttentionConfig ReadAttention(const ConfigView& config) {
   AttentionConfig attention = ReadHeads(config);
@@ -47,8 +26,9 @@ AttentionConfig ReadAttention(const ConfigView& config) {
   return attention;
 }
 
-ExpertsConfig ReadExperts(const ConfigView& config, const DecoderKeys& keys) {
-  ExpertsConfig experts;
+PhimoeKeys ReadExperts(const ConfigView& config, const DecoderKeys& keys) {
+  PhimoeKeys out;
+  ExpertsConfig& experts = out.experts;
   experts.hidden = keys.decoder.hidden;
   experts.intermediate = keys.intermediate;
   experts.activation = keys.activation;
@@ -56,11 +36,11 @@ ExpertsConfig ReadExperts(const ConfigView& config, const DecoderKeys& keys) {
   experts.per_token = config.SizeOrZero({"num_experts_per_tok"}, 2);
   CheckExpertsPerToken(config, experts);
   experts.keeps_logits = ReadKeepsLogits(config);
-  // The mixer draws two whatever is stated.
-  experts.per_token = 2;
+  out.nearness = config.Real({"router_jitter_noise"}, 0.01);
+  out.input_noise = config.Real({"input_jitter_noise"}, 0);
   CheckFields(config, {{"router_jitter_noise", FieldKind::kFloat},
                        {"input_jitter_noise", FieldKind::kFloat}});
-  return experts;
+  return out;
 }
 
 // Other types scale by numbers of their own, which the file must state.
@@ -92,10 +72,14 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                         .head_dim = attention.head_dim,
                         .head_dim_is_held = config.Raw("head_dim") != nullptr});
   CheckScales(config, decoder.rope);
+  decoder.rope.remade_of = attention.head_dim;
   decoder.window = config.OptionalSize({"sliding_window"}).value_or(0);
   attention.window = decoder.window;
   decoder.head.lm_bias = config.Flag({"lm_head_bias"}, false);
-  const ExpertsConfig experts = ReadExperts(config, keys);
+  PhimoeKeys experts = ReadExperts(config, keys);
+  const ExpertsConfig stated = experts.experts;
+  // The mixer draws two whatever is stated.
+  experts.experts.per_token = 2;
   ReadLayerTypes(config, decoder.layers);
   config.Ignore({"hidden_dropout", "expert_dropout", "mlp_bias"});
 
@@ -106,6 +90,9 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
             at, attention, decoder.norm_epsilon,
             [&](const Module& mlp) { return PhimoeMlp(mlp, experts); });
       });
+  if (stated.keeps_logits && decoder.head.kind == Head::kCausalLm) {
+    model->FinishWith(BalancedLoss(stated));
+  }
   model->states.assign(static_cast<size_t>(decoder.layers),
                        StateOf(attention, decoder.window));
   model->context_length = RopeContext(decoder.rope);
@@ -126,7 +113,7 @@ extern const Family kPhimoeFamily = {
     .title = "PhiMoE",
     .doc =
         "Llama's attention between LayerNorms, and experts of which a sparse "
-        "mixer draws two for each token; only parameters are told.",
+        "mixer draws two for each token.",
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = kOldNames,

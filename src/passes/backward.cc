@@ -199,7 +199,11 @@ class Engine {
   std::vector<Tensor> Call(OperationId id, std::vector<Tensor> grads) {
     bool any = false;
     for (const Tensor& grad : grads) any = any || !grad.empty();
-    if (!any) return std::vector<Tensor>(At(id).input_count);
+    if (!any) {
+      // What was kept is unpacked all the same.
+      Keepsakes(id);
+      return std::vector<Tensor>(At(id).input_count);
+    }
     const ViewWriteRecord* const write = builder_->tape().ViewWriteOf(id);
     std::vector<Tensor> gradients = write == nullptr
                                         ? Apply(id, grads)
@@ -221,6 +225,14 @@ class Engine {
                      std::string(At(id).row->name));
       return {};
     }
+    const std::vector<Tensor> kept = Keepsakes(id);
+    Gradient gradient(*builder_, id, grads, kept);
+    rule(gradient);
+    return gradient.TakeGradients();
+  }
+
+  // What the node kept, as its apply() unpacks it.
+  std::vector<Tensor> Keepsakes(OperationId id) {
     CheckpointFrame* const frame = builder_->tape().FrameOf(id);
     if (frame != nullptr && !frame->is_recomputed && At(id).saved_count > 0) {
       Recompute(*builder_, *frame);
@@ -237,9 +249,7 @@ class Engine {
       }
       kept.push_back(Unpack(id, tensor, saved, inputs));
     }
-    Gradient gradient(*builder_, id, grads, kept);
-    rule(gradient);
-    return gradient.TakeGradients();
+    return kept;
   }
 
   // CopySlices: the gradient of the whole tensor, in which the write's own node
@@ -250,8 +260,9 @@ class Engine {
     const Tensor result =
         CopyInto(NewEmptyStrided(grad, base.shape, base.strides), grad);
     Tensor seen = SeeAgain(result, write.views);
-    const std::vector<Tensor> given = {CloneContiguous(seen)};
+    std::vector<Tensor> given = {CloneContiguous(seen)};
     std::vector<Tensor> gradients = Apply(id, given);
+    given.clear();
     if (gradients.empty() || gradients[0].empty()) return gradients;
     CopyInto(std::move(seen), gradients[0]);
     gradients[0] = result;

@@ -58,6 +58,11 @@ constexpr OperationRow kArangeStart = {
     .doc = "Whole numbers from start to end.",
     .infer = InferCreation,
     .differentiable = Differentiable::kNo};
+constexpr OperationRow kRandLike = {
+    .name = "aten.rand_like.default",
+    .doc = "Random numbers from 0 to 1 at every element of the extents of x.",
+    .infer = InferLike,
+    .differentiable = Differentiable::kNo};
 constexpr OperationRow kZeros = {.name = "aten.zeros.default",
                                  .doc = "A tensor of zeros.",
                                  .infer = InferCreation,
@@ -138,7 +143,7 @@ constexpr std::array kRows = {
     &kArange,    &kArangeStart,     &kZeros,     &kScalarTensor, &kLocalScalar,
     &kEmpty,     &kNewZeros,        &kZerosLike, &kFullLike,     &kEmptyLike,
     &kLiftFresh, &kNewOnes,         &kOnes,      &kTril,         &kTriu,
-    &kOnesLike,  &kNewEmptyStrided, &kNewEmpty};
+    &kOnesLike,  &kNewEmptyStrided, &kNewEmpty,  &kRandLike};
 
 }  // namespace
 
@@ -211,6 +216,11 @@ Tensor OnesLike(Tensor x) {
 
 Tensor NewEmptyStrided(Tensor x, const Shape& shape, const Shape& strides) {
   return x.builder().Emit(kNewEmptyStrided, {std::move(x)}, {shape, strides});
+}
+
+Tensor RandLike(Tensor x) {
+  const DType dtype = x.dtype();
+  return x.builder().Emit(kRandLike, {std::move(x)}, {dtype});
 }
 
 Tensor EmptyLike(Tensor x) {

@@ -32,6 +32,7 @@ Tensor OnesLike(Tensor x);
 // In the dtype of x, nothing written to it.
 Tensor NewEmptyStrided(Tensor x, const Shape& shape, const Shape& strides);
 Tensor EmptyLike(Tensor x);
+Tensor RandLike(Tensor x);  // random numbers from 0 to 1
 // What lies above a diagonal is zero: the main one, or one so many above it.
 Tensor Tril(Tensor x, int64_t diagonal = 0);
 // What lies below it.

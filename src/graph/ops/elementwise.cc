@@ -428,6 +428,15 @@ Tensor ClampBetween(Tensor x, Tensor least, Tensor most) {
   return x.builder().Emit(kClampTensor,
                           {std::move(x), std::move(least), std::move(most)});
 }
+Tensor ClampFrom(Tensor x, Tensor least) {
+  // The table's row is that of two bounds, whose backward this one has not.
+  static constexpr OperationRow kRow = {
+      .name = "aten.clamp.Tensor",
+      .doc = "x, or a tensor where that is more.",
+      .infer = InferBinary,
+      .differentiable = Differentiable::kNo};
+  return x.builder().Emit(kRow, {std::move(x), std::move(least)});
+}
 Tensor LtScalar(Tensor x, double y) {
   return x.builder().Emit(kLtScalar, {std::move(x)}, {y});
 }

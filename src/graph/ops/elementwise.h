@@ -64,6 +64,7 @@ Tensor Log(Tensor x);
 Tensor Minimum(Tensor x, Tensor y);
 Tensor LogicalOr(Tensor x, Tensor y);
 Tensor LogicalAnd(Tensor x, Tensor y);
+Tensor ClampFrom(Tensor x, Tensor least);  // from below; without a backward
 Tensor ClampBetween(Tensor x, Tensor least, Tensor most);
 Tensor LtScalar(Tensor x, double y);
 Tensor GtScalar(Tensor x, double y);

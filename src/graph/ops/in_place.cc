@@ -119,6 +119,16 @@ constexpr OperationRow kUniform = {
     .doc = "Random numbers written over all elements.",
     .infer = InferInPlace,
     .gradient = GradientOfOverwritten};
+constexpr OperationRow kExponential = {
+    .name = "aten.exponential_.default",
+    .doc = "Random numbers of an exponential distribution over all elements.",
+    .infer = InferInPlace,
+    .gradient = GradientOfOverwritten};
+constexpr OperationRow kScatterAddInto = {
+    .name = "aten.scatter_add_.default",
+    .doc = "Values added to elements of x along an axis by an index.",
+    .infer = InferInPlace,
+    .differentiable = Differentiable::kNo};
 constexpr OperationRow kCopy = {.name = "aten.copy_.default",
                                 .doc = "y written over the elements of x.",
                                 .infer = InferInPlace,
@@ -158,10 +168,10 @@ constexpr OperationRow kSet = {.name = "aten.set_.source_Tensor",
                                .infer = InferSet,
                                .differentiable = Differentiable::kNo};
 
-constexpr std::array kRows = {&kSet,        &kScatter, &kIndexAdd, &kLogicalAnd,
-                              &kAdd,        &kSub,     &kCopy,     &kFill,
-                              &kMaskedFill, &kDiv,     &kIndexPut, &kMul,
-                              &kUniform,    &kClamp,   &kDivNumber};
+constexpr std::array kRows = {
+    &kSet,     &kScatter, &kIndexAdd,   &kLogicalAnd,  &kAdd,           &kSub,
+    &kCopy,    &kFill,    &kMaskedFill, &kDiv,         &kIndexPut,      &kMul,
+    &kUniform, &kClamp,   &kDivNumber,  &kExponential, &kScatterAddInto};
 
 }  // namespace
 
@@ -191,6 +201,14 @@ Tensor LogicalAndInto(Tensor target, Tensor other) {
 }
 Tensor FillUniform(Tensor target) {
   return target.builder().Emit(kUniform, {std::move(target)});
+}
+Tensor FillExponential(Tensor target) {
+  return target.builder().Emit(kExponential, {std::move(target)});
+}
+Tensor ScatterAddInto(Tensor target, int axis, Tensor index, Tensor values) {
+  return target.builder().Emit(
+      kScatterAddInto, {std::move(target), std::move(index), std::move(values)},
+      {int64_t{axis}});
 }
 Tensor ClampInto(Tensor target, double least, double most) {
   return target.builder().Emit(kClamp, {std::move(target)}, {least, most});

@@ -39,6 +39,9 @@ Tensor ScatterValue(Tensor target, int axis, Tensor index, double value);
 // target[index[j]] += rows[j] for whole numbers along the first axis.
 Tensor IndexAdd(Tensor target, Tensor index, Tensor rows);
 Tensor FillUniform(Tensor target);  // random numbers
+Tensor FillExponential(Tensor target);
+// target[i][index[i][j]] += values[i][j], along axis 1
+Tensor ScatterAddInto(Tensor target, int axis, Tensor index, Tensor values);
 // Where `mask` is true, `value`.
 Tensor FillWhere(Tensor target, Tensor mask, double value);
 

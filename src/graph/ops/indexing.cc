@@ -217,12 +217,13 @@ constexpr OperationRow kScatter = {
     .doc = "A copy of x with elements of y written along an axis by an index.",
     .infer = InferScatter,
     .differentiable = Differentiable::kNo};
-// Here of what takes no gradient only: marks of tokens.
+constexpr Save kSavesPlace[] = {{.input = 1}};
 constexpr OperationRow kScatterFill = {
     .name = "aten.scatter.value",
     .doc = "A copy of x with a number written along an axis by an index.",
     .infer = InferScatterAdd,
-    .differentiable = Differentiable::kNo};
+    .saves = kSavesPlace,
+    .gradient = GradientOfScatterFill};
 constexpr Save kSavesIndices[] = {{.input = 1, .rest = true}};
 // gather_backward is handed x itself, though it reads its sizes only.
 constexpr Save kSavesGather[] = {{.input = 0}, {.input = 1}};

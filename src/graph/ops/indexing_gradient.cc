@@ -20,6 +20,11 @@ void GradientOfGather(Gradient& g) {
                        g.grad()));
 }
 
+void GradientOfScatterFill(Gradient& g) {
+  g.Give(0,
+         ScatterFill(g.grad(), static_cast<int>(g.Integer(0)), g.input(1), 0));
+}
+
 void GradientOfIndex(Gradient& g) {
   const Tensor zeros = NewZeros(g.grad(), g.InputFacts(0).shape);
   std::vector<Tensor> indices;

@@ -14,6 +14,7 @@ namespace foretell {
 
 void GradientOfEmbedding(Gradient& g);
 void GradientOfGather(Gradient& g);
+void GradientOfScatterFill(Gradient& g);
 void GradientOfIndex(Gradient& g);
 void GradientOfCat(Gradient& g);
 void GradientOfStack(Gradient& g);

@@ -103,6 +103,32 @@ std::string InferGroupedMm(const OperationArguments& args, Outputs& outputs) {
   return "";
 }
 
+// transformers 5.23, integrations/moe.py (_grouped_mm_fallback): a product for
+// each group, written to one result.
+std::string InferGroupedFallback(const OperationArguments& args,
+                                 Outputs& outputs) {
+  const Value& a = args.input(0);
+  const Value& b = args.input(1);
+  const Shape& offsets = args.input(2).shape;
+  if (a.shape.rank() != 2 || b.shape.rank() != 3 || a.shape[1] != b.shape[1] ||
+      a.dtype != b.dtype || offsets.rank() != 1 || offsets[0] != b.shape[0]) {
+    return Disagree(a, b);
+  }
+  const Shape product = {a.shape[0], b.shape[2]};
+  outputs.push_back({product, ContiguousStrides(product), a.dtype, -1});
+  return "";
+}
+
+// zeros_like of both factors, which are dense.
+std::string InferGroupedFallbackBackward(const OperationArguments& args,
+                                         Outputs& outputs) {
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    const Value& factor = args.input(i);
+    outputs.push_back({factor.shape, factor.strides, factor.dtype, -1});
+  }
+  return "";
+}
+
 // torch 2.15, aten/src/ATen/native/BatchLinearAlgebra.cpp.
 std::string InferSolve(const OperationArguments& args, Outputs& outputs) {
   const Value& a = args.input(0);
@@ -159,6 +185,9 @@ constexpr Save kSavesFactors[] = {{.input = 1, .when = 1U << 0},
 constexpr Save kSavesLaterFactors[] = {{.input = 1, .when = 1U << 2},
                                        {.input = 2, .when = 1U << 1}};
 constexpr Save kSavesTriangle[] = {{.input = 0}, {.output = 0}};
+// The offsets are an attribute of the context.
+constexpr Save kSavesFallback[] = {
+    {.input = 0}, {.input = 1}, {.input = 2, .attached = true}};
 constexpr Save kSavesGroups[] = {
     {.input = 1, .when = 1U << 0}, {.input = 2}, {.input = 0, .when = 1U << 1}};
 
@@ -192,6 +221,21 @@ constexpr OperationRow kGroupedMm = {
     .flops = FlopsOfGroupedMm,
     .saves = kSavesGroups,
     .gradient = GradientOfGroupedMm};
+// PyTorch's counter knows no FLOPs of either: they are operators of another
+// library.
+constexpr OperationRow kGroupedFallback = {
+    .name = "transformers.grouped_mm_fallback.default",
+    .doc =
+        "Groups of rows [m, k], each times its own of [g, k, n] -> [m, n], "
+        "where the card has no grouped product.",
+    .infer = InferGroupedFallback,
+    .saves = kSavesFallback,
+    .gradient = GradientOfGroupedFallback};
+constexpr OperationRow kGroupedFallbackBackward = {
+    .name = "transformers.grouped_mm_fallback_backward.default",
+    .doc = "The gradients of both factors of a product in groups.",
+    .infer = InferGroupedFallbackBackward,
+    .differentiable = Differentiable::kNo};
 constexpr OperationRow kBmm = {.name = "aten.bmm.default",
                                .doc = "[b, m, k] x [b, k, n] -> [b, m, n].",
                                .infer = InferBmm,
@@ -207,8 +251,10 @@ constexpr OperationRow kSolveTriangular = {
     .saves = kSavesTriangle,
     .gradient = GradientOfSolveTriangular};
 
-constexpr std::array kRows = {&kSolveTriangular, &kMm,       &kAddmm, &kBmm,
-                              &kBaddbmm,         &kGroupedMm};
+constexpr std::array kRows = {&kSolveTriangular, &kMm,
+                              &kAddmm,           &kBmm,
+                              &kBaddbmm,         &kGroupedMm,
+                              &kGroupedFallback, &kGroupedFallbackBackward};
 
 }  // namespace
 
@@ -231,6 +277,22 @@ Tensor Baddbmm(Tensor bias, Tensor a, Tensor b, double alpha) {
 Tensor GroupedMm(Tensor rows, Tensor factors, Tensor offsets) {
   return rows.builder().Emit(
       kGroupedMm, {std::move(rows), std::move(factors), std::move(offsets)});
+}
+
+Tensor GroupedFallback(Tensor rows, Tensor factors, Tensor offsets) {
+  return rows.builder().Emit(
+      kGroupedFallback,
+      {std::move(rows), std::move(factors), std::move(offsets)});
+}
+
+std::pair<Tensor, Tensor> GroupedFallbackBackward(Tensor rows, Tensor factors,
+                                                  Tensor offsets, Tensor grad) {
+  Builder& builder = rows.builder();
+  const Tensor inputs[] = {std::move(rows), std::move(factors),
+                           std::move(offsets), std::move(grad)};
+  std::vector<Tensor> both =
+      builder.EmitMany(kGroupedFallbackBackward, inputs, {});
+  return {std::move(both[0]), std::move(both[1])};
 }
 
 Tensor Bmm(Tensor a, Tensor b) {

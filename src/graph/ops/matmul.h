@@ -6,6 +6,7 @@
 #define FORETELL_GRAPH_OPS_MATMUL_H_
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "graph/builder.h"
@@ -26,6 +27,10 @@ Tensor Baddbmm(Tensor bias, Tensor a, Tensor b, double alpha = 1);
 // groups -> [groups, m, n]. torch.utils.flop_counter leaves it out; its FLOPs
 // are those of the products that it stands for.
 Tensor GroupedMm(Tensor rows, Tensor factors, Tensor offsets);
+// The same as an operator of transformers' own, and its gradients of both.
+Tensor GroupedFallback(Tensor rows, Tensor factors, Tensor offsets);
+std::pair<Tensor, Tensor> GroupedFallbackBackward(Tensor rows, Tensor factors,
+                                                  Tensor offsets, Tensor grad);
 // [batch, m, k] x [batch, k, n] -> [batch, m, n]
 Tensor Bmm(Tensor a, Tensor b);
 

@@ -87,6 +87,14 @@ void GradientOfGroupedMm(Gradient& g) {
   }
 }
 
+// Both gradients are made, whichever is asked for.
+void GradientOfGroupedFallback(Gradient& g) {
+  auto [rows, factors] =
+      GroupedFallbackBackward(g.input(0), g.input(1), g.Attached(2), g.grad());
+  g.Give(1, std::move(factors));
+  g.Give(0, std::move(rows));
+}
+
 // linalg_solve_triangular_backward
 void GradientOfSolveTriangular(Gradient& g) {
   const bool upper = g.Flag(0);

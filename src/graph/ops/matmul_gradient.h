@@ -17,6 +17,7 @@ void GradientOfAddmm(Gradient& g);
 void GradientOfBmm(Gradient& g);
 void GradientOfBaddbmm(Gradient& g);
 void GradientOfGroupedMm(Gradient& g);
+void GradientOfGroupedFallback(Gradient& g);
 void GradientOfSolveTriangular(Gradient& g);
 
 }  // namespace foretell

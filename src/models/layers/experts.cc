@@ -14,6 +14,7 @@
 #include "graph/ops/sorting.h"
 #include "graph/ops/views.h"
 #include "models/layers/functional.h"
+#include "models/layers/grouped_product.h"
 #include "models/layers/jitter.h"
 
 namespace foretell {
@@ -121,12 +122,6 @@ Tensor FusedExperts::Forward(const Tensor& hidden, const Routing& routing,
 Tensor FusedExperts::RunGrouped(AdaptedModule& adapted, const Tensor& hidden,
                                 const Routing& routing) const {
   Builder& builder = module.builder();
-  if (builder.execution().capability < 80) {
-    builder.Fail(
-        "grouped products need compute capability 8.0; what transformers runs "
-        "in their place on an older card is not modelled");
-    return hidden;
-  }
   const int64_t tokens = hidden.size(0);
   const Tensor weights = View(routing.weights, {-1});
   const Tensor experts = View(routing.experts, {-1});
@@ -147,7 +142,7 @@ Tensor FusedExperts::RunGrouped(AdaptedModule& adapted, const Tensor& hidden,
   const auto grouped = [&](const Tensor& x, ParameterId factors) {
     Tensor read = adapted.Read(factors);
     if (!config.clamped) read = Transpose(read, -2, -1);
-    const Tensor product = GroupedMm(x, read, offsets);
+    const Tensor product = GroupedProduct(x, read, offsets);
     return bias.empty() ? product : AddInto(product, bias);
   };
   gather_bias(gate_up_proj_bias);

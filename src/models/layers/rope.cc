@@ -12,6 +12,7 @@
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/in_place.h"
+#include "graph/ops/powers.h"
 #include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
 #include "models/layers/axis_rope.h"
@@ -357,7 +358,22 @@ void RotaryEmbedding::UpdateFrequencies(const Tensor& position_ids) const {
   }
 }
 
-Tensor RotaryEmbedding::AnglesAt(const Tensor& position_ids) const {
+// Made where Python runs, as the module's constructor makes them.
+Tensor RotaryEmbedding::RemakeFrequencies() const {
+  const int64_t dims = *config.remade_of;
+  const Tensor powers = PowOfNumber(
+      config.theta,
+      DivScalar(WholesBy(module.builder(), 0, dims, 2, DType::kFloat32),
+                static_cast<double>(dims)));
+  return MulScalar(Reciprocal(powers), 1.0);
+}
+
+Tensor RotaryEmbedding::AnglesAt(const Tensor& position_ids,
+                                 const Tensor& remade) const {
+  if (!remade.empty()) {
+    const Tensor wide = To(Unsqueeze(position_ids, 2), DType::kFloat32);
+    return Mul(wide, Transfer(remade));
+  }
   const Tensor held = module.builder().Read(inverse_frequencies);
   if (!module.builder().library().rotary_is_product) {
     return Mul(To(Unsqueeze(position_ids, 2), DType::kFloat32), held);
@@ -376,7 +392,14 @@ std::pair<Tensor, Tensor> RotaryEmbedding::Forward(
     const Tensor read = module.builder().Read(inverse_frequencies);
     return AxisAngles(position_ids, read, config.sections, like.dtype());
   }
-  const Tensor frequencies = AnglesAt(position_ids);
+  // Have their names until the module returns.
+  Tensor length;
+  Tensor remade;
+  if (config.remade_of) {
+    length = AddScalar(Max(position_ids), 1);
+    remade = RemakeFrequencies();
+  }
+  const Tensor frequencies = AnglesAt(position_ids, remade);
   if (config.is_complex) {
     const auto on_circle = [&] {
       return Polar(OnesLike(frequencies), frequencies);

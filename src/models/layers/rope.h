@@ -30,6 +30,8 @@ struct RopeConfig {
   std::optional<int64_t> original_positions;  // before the scaling
   int64_t frequencies = 0;                    // elements of inv_freq
   int64_t positions = 0;                      // max_position_embeddings
+  // Frequencies are made anew in each forward, of a head this wide (PhiMoE).
+  std::optional<int64_t> remade_of;
   // Gives an angle per pair of dims, not per dim (GPT-OSS).
   bool halves = false;
   // Cosines and sines stay in float32 (OLMo, ERNIE 4.5).
@@ -112,7 +114,8 @@ struct RotaryEmbedding {
                                     const Tensor& position_ids) const;
   void UpdateFrequencies(const Tensor& position_ids) const;
   // [b, s, frequencies], in float32.
-  Tensor AnglesAt(const Tensor& position_ids) const;
+  Tensor AnglesAt(const Tensor& position_ids, const Tensor& remade) const;
+  Tensor RemakeFrequencies() const;
 
   Module module;
   RopeConfig config;

@@ -6,11 +6,12 @@
 #include "graph/ops/elementwise.h"
 #include "graph/ops/in_place.h"
 #include "graph/ops/indexing.h"
-#include "graph/ops/matmul.h"
+
 #include "graph/ops/reduction.h"
 #include "graph/ops/sorting.h"
 #include "graph/ops/views.h"
 #include "models/layers/adapted_module.h"
+#include "models/layers/grouped_product.h"
 
 namespace foretell {
 
@@ -49,7 +50,7 @@ Tensor UngatedExperts::Forward(const Tensor& hidden, const Routing& routing,
   const Tensor counts = Histogram(counted, config.experts);
   const Tensor offsets = Cumsum(counts, 0, DType::kInt32);
   const auto grouped = [&](const Tensor& x, ParameterId factors) {
-    return GroupedMm(x, Transpose(adapted.Read(factors), -2, -1), offsets);
+    return GroupedProduct(x, Transpose(adapted.Read(factors), -2, -1), offsets);
   };
   Tensor projected = grouped(rows, up_proj);
   projected = act_fn.Forward(projected);
