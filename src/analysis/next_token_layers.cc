@@ -58,7 +58,7 @@ constexpr std::array<Part, 4> kMimoV2 = {{{"eh_proj", Width::kJoin},
                                           {"final_layernorm", Width::kHidden}}};
 
 // GLM-5 and K-EXAONE do not write the table and the head once more.
-constexpr std::array<Form, 10> kForms = {{
+constexpr std::array<Form, 11> kForms = {{
     {"DeepseekV3",
      "num_nextn_predict_layers",
      0,
@@ -125,6 +125,16 @@ constexpr std::array<Form, 10> kForms = {{
      "mtp.layers.{}",
      false,
      Model::kAttention,
+     {},
+     kQwen,
+     false,
+     false},
+    {"Exaone4_5_",
+     "num_nextn_predict_layers",
+     0,
+     "mtp.layers.{}",
+     false,
+     Model::kLast,
      {},
      kQwen,
      false,

@@ -68,6 +68,18 @@ Architecture AskedFor(const ConfigView& root, const std::string& name) {
       return out;
     }
   }
+  // A whole of several parts, whose text model has a type of its own and keeps
+  // its keys in a part: the class reads these.
+  for (const std::string_view key : kNested) {
+    const ConfigValue* part = root.config().root.Find(key);
+    const bool holds_text = key.ends_with("text_config") ||
+                            key.ends_with("llm_config") ||
+                            key.ends_with("language_config");
+    if (!holds_text || part == nullptr || !part->is_object()) continue;
+    if (root.config().root.Find("hidden_size") != nullptr) continue;
+    out.part = key;
+    return out;
+  }
   root.Find("config/class-asked", Severity::kWarn, "model_type",
             fmt::format("model_type is {}, and {} was asked for",
                         own->substr(0, 80), name),

@@ -32,36 +32,46 @@ extern const Family kDots1Family;
 extern const Family kElectraFamily;
 extern const Family kErnie45Family;
 extern const Family kErnie4_5MoeFamily;
+extern const Family kExaone45Family;
 extern const Family kExaone4Family;
 extern const Family kFalconFamily;
 extern const Family kFalconH1Family;
 extern const Family kFalconMambaFamily;
 extern const Family kGemma2Family;
 extern const Family kGemma3Family;
+extern const Family kGemma3VisionFamily;
 extern const Family kGemmaFamily;
 extern const Family kGlm4Family;
 extern const Family kGlm4MoeFamily;
 extern const Family kGlm4MoeLiteFamily;
+extern const Family kGlm4vFamily;
 extern const Family kGlmFamily;
 extern const Family kGlmMoeDsaFamily;
 extern const Family kGpt2Family;
 extern const Family kGptBigcodeFamily;
+extern const Family kGptjFamily;
 extern const Family kGptNeoFamily;
 extern const Family kGptNeoxFamily;
 extern const Family kGptOssFamily;
-extern const Family kGptjFamily;
 extern const Family kGraniteFamily;
 extern const Family kGraniteMoeFamily;
 extern const Family kGraniteMoeHybridFamily;
 extern const Family kHunyuanV1DenseFamily;
 extern const Family kHunyuanV1MoeFamily;
+extern const Family kIdefics3Family;
 extern const Family kInternlm2Family;
 extern const Family kInternlmFamily;
+extern const Family kInternVlFamily;
 extern const Family kJambaFamily;
+extern const Family kKimiK25Family;
 extern const Family kLagunaFamily;
 extern const Family kLfm2Family;
 extern const Family kLfm2MoeFamily;
+extern const Family kLfm2VlFamily;
 extern const Family kLlamaFamily;
+extern const Family kLlavaFamily;
+extern const Family kLlavaNextFamily;
+extern const Family kLlavaOnevisionFamily;
 extern const Family kM2m100Family;
 extern const Family kMamba2Family;
 extern const Family kMambaFamily;
@@ -69,11 +79,12 @@ extern const Family kMarianFamily;
 extern const Family kMbartFamily;
 extern const Family kMegatronBertFamily;
 extern const Family kMiMoV2FlashFamily;
-extern const Family kMiniMaxM2Family;
 extern const Family kMinicpm3Family;
 extern const Family kMinicpmFamily;
+extern const Family kMiniMaxM2Family;
 extern const Family kMinistral3Family;
 extern const Family kMinistralFamily;
+extern const Family kMistral3Family;
 extern const Family kMistralFamily;
 extern const Family kMixtralFamily;
 extern const Family kModernBertFamily;
@@ -85,22 +96,29 @@ extern const Family kNemotronHFamily;
 extern const Family kNomicBertFamily;
 extern const Family kOlmo2Family;
 extern const Family kOlmo3Family;
-extern const Family kOlmoFamily;
 extern const Family kOlmoeFamily;
+extern const Family kOlmoFamily;
 extern const Family kOptFamily;
 extern const Family kOrionFamily;
+extern const Family kPaliGemmaFamily;
 extern const Family kPegasusFamily;
 extern const Family kPersimmonFamily;
 extern const Family kPhi3Family;
 extern const Family kPhiFamily;
 extern const Family kPhimoeFamily;
+extern const Family kQwen25VlFamily;
 extern const Family kQwen2Family;
 extern const Family kQwen2MoeFamily;
+extern const Family kQwen2VlFamily;
 extern const Family kQwen35Family;
 extern const Family kQwen35MoeFamily;
+extern const Family kQwen35MoeVisionFamily;
+extern const Family kQwen35VisionFamily;
 extern const Family kQwen3Family;
 extern const Family kQwen3MoeFamily;
 extern const Family kQwen3NextFamily;
+extern const Family kQwen3VlFamily;
+extern const Family kQwen3VlMoeFamily;
 extern const Family kQwenFamily;
 extern const Family kRecurrentGemmaFamily;
 extern const Family kRobertaFamily;
@@ -145,36 +163,46 @@ constexpr std::array kFamilies = {
     &kElectraFamily,           //
     &kErnie45Family,           //
     &kErnie4_5MoeFamily,       //
+    &kExaone45Family,          //
     &kExaone4Family,           //
     &kFalconFamily,            //
     &kFalconH1Family,          //
     &kFalconMambaFamily,       //
     &kGemma2Family,            //
     &kGemma3Family,            //
+    &kGemma3VisionFamily,      //
     &kGemmaFamily,             //
     &kGlm4Family,              //
     &kGlm4MoeFamily,           //
     &kGlm4MoeLiteFamily,       //
+    &kGlm4vFamily,             //
     &kGlmFamily,               //
     &kGlmMoeDsaFamily,         //
     &kGpt2Family,              //
     &kGptBigcodeFamily,        //
+    &kGptjFamily,              //
     &kGptNeoFamily,            //
     &kGptNeoxFamily,           //
     &kGptOssFamily,            //
-    &kGptjFamily,              //
     &kGraniteFamily,           //
     &kGraniteMoeFamily,        //
     &kGraniteMoeHybridFamily,  //
     &kHunyuanV1DenseFamily,    //
     &kHunyuanV1MoeFamily,      //
+    &kIdefics3Family,          //
     &kInternlm2Family,         //
     &kInternlmFamily,          //
+    &kInternVlFamily,          //
     &kJambaFamily,             //
+    &kKimiK25Family,           //
     &kLagunaFamily,            //
     &kLfm2Family,              //
     &kLfm2MoeFamily,           //
+    &kLfm2VlFamily,            //
     &kLlamaFamily,             //
+    &kLlavaFamily,             //
+    &kLlavaNextFamily,         //
+    &kLlavaOnevisionFamily,    //
     &kM2m100Family,            //
     &kMamba2Family,            //
     &kMambaFamily,             //
@@ -182,11 +210,12 @@ constexpr std::array kFamilies = {
     &kMbartFamily,             //
     &kMegatronBertFamily,      //
     &kMiMoV2FlashFamily,       //
-    &kMiniMaxM2Family,         //
     &kMinicpm3Family,          //
     &kMinicpmFamily,           //
+    &kMiniMaxM2Family,         //
     &kMinistral3Family,        //
     &kMinistralFamily,         //
+    &kMistral3Family,          //
     &kMistralFamily,           //
     &kMixtralFamily,           //
     &kModernBertFamily,        //
@@ -198,22 +227,29 @@ constexpr std::array kFamilies = {
     &kNomicBertFamily,         //
     &kOlmo2Family,             //
     &kOlmo3Family,             //
-    &kOlmoFamily,              //
     &kOlmoeFamily,             //
+    &kOlmoFamily,              //
     &kOptFamily,               //
     &kOrionFamily,             //
+    &kPaliGemmaFamily,         //
     &kPegasusFamily,           //
     &kPersimmonFamily,         //
     &kPhi3Family,              //
     &kPhiFamily,               //
     &kPhimoeFamily,            //
+    &kQwen25VlFamily,          //
     &kQwen2Family,             //
     &kQwen2MoeFamily,          //
+    &kQwen2VlFamily,           //
     &kQwen35Family,            //
     &kQwen35MoeFamily,         //
+    &kQwen35MoeVisionFamily,   //
+    &kQwen35VisionFamily,      //
     &kQwen3Family,             //
     &kQwen3MoeFamily,          //
     &kQwen3NextFamily,         //
+    &kQwen3VlFamily,           //
+    &kQwen3VlMoeFamily,        //
     &kQwenFamily,              //
     &kRecurrentGemmaFamily,    //
     &kRobertaFamily,           //

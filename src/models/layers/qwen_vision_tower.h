@@ -1,0 +1,29 @@
+// The vision towers of Qwen2-VL, Qwen2.5-VL, EXAONE 4.5 and Qwen3-VL, by their
+// parameters: patches of several frames, blocks, and a merger of neighbouring
+// patches into the text model's width.
+//
+// Source: transformers 5.23, models/qwen2_vl/modeling_qwen2_vl.py,
+// models/qwen2_5_vl/modeling_qwen2_5_vl.py, models/exaone4_5/
+// modeling_exaone4_5.py and models/qwen3_vl/modeling_qwen3_vl.py.
+#ifndef FORETELL_MODELS_LAYERS_QWEN_VISION_TOWER_H_
+#define FORETELL_MODELS_LAYERS_QWEN_VISION_TOWER_H_
+
+#include <cstdint>
+
+#include "models/layers/module.h"
+#include "spec/config_view.h"
+
+namespace foretell {
+
+void AddQwen2VlTower(const ConfigView& config, const Module& at);
+
+// EXAONE 4.5's has fewer heads of keys and values.
+void AddQwen25VlTower(const ConfigView& config, const Module& at,
+                      bool has_key_value_heads = false);
+
+// `deep` also feeds layers of the text model from blocks on the way.
+void AddQwen3VlTower(const ConfigView& config, const Module& at, bool deep);
+
+}  // namespace foretell
+
+#endif  // FORETELL_MODELS_LAYERS_QWEN_VISION_TOWER_H_
