@@ -15,6 +15,11 @@ std::span<const ScoreSet> ScoreSets() {
        .predict = PredictWeightsBytes,
        .measure = MeasureWeightsBytes,
        .explain = ExplainWeightsBytes},
+      {.name = "gguf_bytes",
+       .doc = "Bytes of a GGUF file's tensors, of rows of llamacpp_memory.",
+       .settings = {"model", "quant"},
+       .predict = PredictGgufBytes,
+       .measure = MeasureGgufBytes},
   };
   return sets;
 }

@@ -16,6 +16,9 @@ Prediction PredictWeightsBytes(const ScoreInput& input);
 std::vector<Measured> MeasureWeightsBytes(const ConfigValue& row);
 std::string ExplainWeightsBytes(const ScoreInput& input, const Score& score);
 
+Prediction PredictGgufBytes(const ScoreInput& input);
+std::vector<Measured> MeasureGgufBytes(const ConfigValue& row);
+
 }  // namespace foretell
 
 #endif  // FORETELL_ANSWERS_SCORE_SCORE_SETS_H_

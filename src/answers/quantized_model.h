@@ -1,0 +1,30 @@
+// A model's weights in a quantization that is named: "awq", "nf4", "Q4_K_M".
+//
+// In: the configuration, the model built of it and the name. Out: bytes in
+// the file and in memory with what stays unquantized and what was assumed.
+// One function for `model --quant`, the scores and the serving questions.
+#ifndef FORETELL_ANSWERS_QUANTIZED_MODEL_H_
+#define FORETELL_ANSWERS_QUANTIZED_MODEL_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/quantization/quantized_weights.h"
+#include "answers/read_model.h"
+#include "spec/model_config.h"
+
+namespace foretell {
+
+// Nothing where the name means no quantization that is known.
+std::optional<QuantizedWeights> QuantizeModel(const ModelConfig& config,
+                                              const ReadModel& model,
+                                              std::string_view name);
+
+// Every name that is known, as it is offered.
+std::vector<std::string_view> QuantizationNames();
+
+}  // namespace foretell
+
+#endif  // FORETELL_ANSWERS_QUANTIZED_MODEL_H_
