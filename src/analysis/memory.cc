@@ -9,8 +9,9 @@ namespace {
 
 class Sweep {
  public:
-  explicit Sweep(const Graph& graph)
+  Sweep(const Graph& graph, std::span<const int64_t> beside)
       : graph_(graph),
+        beside_(beside),
         names_(graph.storages.size()),
         lives_(graph.storages.size()) {}
 
@@ -136,9 +137,11 @@ class Sweep {
   }
 
   void Note(OperationId id) {
+    const int64_t live =
+        id.index < beside_.size() ? live_ + beside_[id.index] : live_;
     const auto rise = [&](PhaseMemory& phase) {
-      if (live_ <= phase.peak) return;
-      phase.peak = live_;
+      if (live <= phase.peak) return;
+      phase.peak = live;
       phase.at = id;
       phase.event = static_cast<uint32_t>(out_.events.size());
     };
@@ -159,6 +162,7 @@ class Sweep {
   }
 
   const Graph& graph_;
+  std::span<const int64_t> beside_;
   StepMemory out_;
   std::vector<int32_t> names_;  // by storage: values that live
   std::vector<bool> lives_;
@@ -169,8 +173,9 @@ class Sweep {
 
 }  // namespace
 
-std::optional<StepMemory> AnalyzeMemory(const Graph& graph) {
-  return Sweep(graph).Run();
+std::optional<StepMemory> AnalyzeMemory(const Graph& graph,
+                                        std::span<const int64_t> beside) {
+  return Sweep(graph, beside).Run();
 }
 
 KeptMemory AnalyzeKept(const Graph& graph) {

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "graph/graph.h"
@@ -52,7 +53,12 @@ struct StepMemory {
 };
 
 // Nothing where a size passes 2^63 - 1.
-std::optional<StepMemory> AnalyzeMemory(const Graph& graph);
+//
+// `beside` are bytes that live while an operation runs and that the graph does
+// not hold (a weight that is unpacked for it, what a rank has gathered): by
+// operation, or empty. They count for peaks, and are no events.
+std::optional<StepMemory> AnalyzeMemory(const Graph& graph,
+                                        std::span<const int64_t> beside = {});
 
 // What autograd keeps after the forward: distinct storages that are no
 // parameter, buffer or input.

@@ -84,6 +84,7 @@ class Compiler {
       builder_.Output(loss);
       return;
     }
+    if (!step_->holds_output) returned.clear();
     builder_.StartPhase(Phase::kBackward);
     std::vector<LeafGradient> gradients = Backward(loss);
     returned.clear();

@@ -75,8 +75,10 @@ std::vector<std::string> AssumptionsOf(const StepCase& step) {
       step.capability));
   if (step.mode == StepMode::kTrain) {
     out.emplace_back(
-        "the loop holds what the forward returns, logits included, until the "
-        "backward has run");
+        step.holds_output
+            ? "the loop holds what the forward returns, logits included, until "
+              "the backward has run"
+            : "the loop holds the loss alone of what the forward returns");
     out.emplace_back(
         "gradients that meet at one tensor are added out of place");
   }

@@ -14,14 +14,17 @@
 #include "front/run_schema.h"
 #include "front/run_score.h"
 #include "front/run_step.h"
+#include "front/run_train.h"
 #include "front/run_verify.h"
 #include "front/step_options.h"
+#include "front/train_options.h"
 #include "front/version.h"
 #include "report/present_graph.h"
 #include "report/present_model.h"
 #include "report/present_models.h"
 #include "report/present_score.h"
 #include "report/present_step.h"
+#include "report/present_train.h"
 #include "report/present_verify.h"
 #include "report/render.h"
 
@@ -223,6 +226,35 @@ CommandRow StepCommand() {
       .run = RunStep};
 }
 
+CommandRow TrainCommand() {
+  return {
+      .name = "train",
+      .summary = "whether a training job fits its card, and what makes it fit",
+      .description =
+          "Compiles the job's step into the operations that PyTorch executes, "
+          "lays over it what the job adds (packed weights, a fused loss, a "
+          "rank's share of a divided model), and tells whether the peak fits "
+          "the card, what fills it, the largest micro-batch with the "
+          "accumulation that keeps the global batch, and what each other "
+          "change would give, the least invasive first.\n\n"
+          "Tensors' bytes are derived; workspaces, the allocator's holes and "
+          "the context are estimates with intervals. Where the intervals leave "
+          "a doubt the verdict is: cannot tell.",
+      .arguments = {TargetArgument()},
+      .options = TrainRows(),
+      .examples =
+          {{"foretell train Qwen/Qwen3-8B --gpu h100 --batch 8 --seq 4096",
+            "Whether full training fits, and what would make it fit."},
+           {"foretell train meta-llama/Llama-3.1-8B --method qlora --rank 16 "
+            "--targets all-linear --gpu rtx-4090 --seq 2048",
+            "Adapters over 4-bit weights on a card of 24 GB."},
+           {"foretell train meta-llama/Llama-3.1-70B --gpu h100 --gpus 32 "
+            "--fsdp 2 --checkpoint full --global-batch 256",
+            "One card's share of a job that 32 cards divide."}},
+      .shape = TrainShape,
+      .run = RunTrain};
+}
+
 CommandRow GraphCommand() {
   return {
       .name = "graph",
@@ -325,10 +357,10 @@ const CommandTable& Commands() {
           "blocks or differs, 2 where the input cannot be read or the "
           "command line is wrong, and 3 for a bug of Foretell.",
       .global_options = GlobalOptions(),
-      .commands = {ModelCommand(), StepCommand(), ModelsCommand(),
-                   VerifyCommand(), ScoreCommand(), GraphCommand(),
-                   CompletionCommand(), SchemaCommand(), HelpCommand(),
-                   CompleteIdsCommand()}};
+      .commands = {ModelCommand(), TrainCommand(), StepCommand(),
+                   ModelsCommand(), VerifyCommand(), ScoreCommand(),
+                   GraphCommand(), CompletionCommand(), SchemaCommand(),
+                   HelpCommand(), CompleteIdsCommand()}};
   return table;
 }
 

@@ -41,6 +41,7 @@ Outcome RunScore(const Invocation& invocation) {
   request.rows =
       LoadMeasuredRows({.path = invocation.Argument("FILE"),
                         .model_field = std::string(request.set->model_field),
+                        .card_field = std::string(request.set->card_field),
                         .configs_dir = invocation.Text("configs"),
                         .aliases_file = invocation.Text("aliases")});
   const ScoreAnswer answer = AnswerScore(request);

@@ -13,6 +13,7 @@
 #include "base/dtype.h"
 #include "base/library.h"
 #include "base/nearest.h"
+#include "front/command_table.h"
 #include "front/model_options.h"
 #include "input/lora_text.h"
 
@@ -60,7 +61,7 @@ class Reader {
     step.attention = AttentionNamed(Word("attn"));
     CheckAttention(step.attention);
     step.experts = Word("experts");
-    step.capability = Number(Word("sm"));
+    if (Offers("sm")) step.capability = Number(Word("sm"));
     // "--checkpoint" alone asks for it.
     step.checkpoint = line_.Has("checkpoint") &&
                       line_.Text("checkpoint").value_or("full") == "full";
@@ -74,8 +75,14 @@ class Reader {
   }
 
  private:
+  // Some commands settle a word themselves and have no such option.
+  bool Offers(std::string_view option) const {
+    const auto& rows = line_.command()->options;
+    return std::ranges::find(rows, option, &OptionRow::name) != rows.end();
+  }
+
   std::string Word(std::string_view option) const {
-    return line_.Text(option).value_or("");
+    return Offers(option) ? line_.Text(option).value_or("") : "";
   }
 
   static int Number(const std::string& text) {
@@ -114,8 +121,10 @@ class Reader {
   // What only a training step has.
   void ReadTraining(StepCase& step) {
     step.optimizer = Word("optimizer");
-    step.first_step = line_.Has("first-step");
-    if (const auto text = line_.Text("lora")) {
+    step.first_step = Offers("first-step") && line_.Has("first-step");
+    const auto text =
+        Offers("lora") ? line_.Text("lora") : std::optional<std::string>();
+    if (text) {
       const LoraText lora = ReadLora(*text);
       step.lora = lora.settings;
       if (!lora.settings) {

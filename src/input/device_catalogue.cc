@@ -139,6 +139,24 @@ std::vector<Match> MatchesOf(std::string_view name) {
   return out;
 }
 
+// Those of the best rank: a name of its own decides.
+std::vector<Match> NearestMatches(std::string_view name) {
+  if (WordsOf(name).empty()) return {};
+  std::vector<Match> matches = MatchesOf(name);
+  if (matches.empty()) return matches;
+  std::erase_if(matches, [best = matches.front().rank](const Match& match) {
+    return match.rank != best;
+  });
+  return matches;
+}
+
+// Of several kinds of a card with one size of memory the first is taken.
+bool DifferInMemory(const std::vector<Match>& matches) {
+  return std::ranges::any_of(matches, [&](const Match& match) {
+    return match.device.nominal_gb != matches.front().device.nominal_gb;
+  });
+}
+
 [[noreturn]] void Unknown(std::string_view name, const Place& place) {
   const std::vector<std::string> ids = DeviceIds();
   std::vector<std::string_view> names(ids.begin(), ids.end());
@@ -173,18 +191,15 @@ std::vector<Match> MatchesOf(std::string_view name) {
 }  // namespace
 
 Device FindDevice(std::string_view name, const Place& place) {
-  std::vector<Match> matches = MatchesOf(name);
-  if (matches.empty() || WordsOf(name).empty()) Unknown(name, place);
-  std::erase_if(matches, [best = matches.front().rank](const Match& match) {
-    return match.rank != best;
-  });
-  // A name of its own decides; of several kinds of a card with one size of
-  // memory the first does.
-  for (const Match& match : matches) {
-    if (match.device.nominal_gb != matches.front().device.nominal_gb) {
-      Ambiguous(name, place, matches);
-    }
-  }
+  std::vector<Match> matches = NearestMatches(name);
+  if (matches.empty()) Unknown(name, place);
+  if (DifferInMemory(matches)) Ambiguous(name, place, matches);
+  return std::move(matches.front().device);
+}
+
+std::optional<Device> DeviceNamed(std::string_view name) {
+  std::vector<Match> matches = NearestMatches(name);
+  if (matches.empty() || DifferInMemory(matches)) return std::nullopt;
   return std::move(matches.front().device);
 }
 

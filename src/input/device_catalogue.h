@@ -10,6 +10,7 @@
 #ifndef FORETELL_INPUT_DEVICE_CATALOGUE_H_
 #define FORETELL_INPUT_DEVICE_CATALOGUE_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,10 @@ namespace foretell {
 
 // `place` is where the name was written.
 Device FindDevice(std::string_view name, const Place& place = {});
+
+// The same, where a name that no card has is no error; nothing for one that
+// fits several.
+std::optional<Device> DeviceNamed(std::string_view name);
 
 // All of them, sorted by id.
 std::vector<Device> AllDevices();

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/input_error.h"
 #include "input/config_finder.h"
+#include "input/device_catalogue.h"
 #include "input/json.h"
 #include "input/row_fields.h"
 #include "input/source_disk.h"
@@ -51,11 +54,15 @@ class RowResolver {
  public:
   explicit RowResolver(const MeasuredRowsRequest& request)
       : model_field_(request.model_field),
+        card_field_(request.card_field),
         finder_(request.path, request.configs_dir),
         aliases_(LoadAliases(request)) {}
 
   void Resolve(MeasuredRow& row) {
     row.id = TextOf(row.fields, "id");
+    if (!card_field_.empty()) {
+      row.device = CardNamed(TextOf(row.fields, card_field_));
+    }
     if (model_field_.empty()) return;
     row.model = TextOf(row.fields, model_field_);
     if (row.model.empty()) {
@@ -80,7 +87,19 @@ class RowResolver {
     return label.substr(0, label.find('/')) + "/" + component;
   }
 
+  // Rows of one card share it; a name that no card has gives none.
+  std::shared_ptr<const Device> CardNamed(const std::string& name) {
+    const auto [at, is_new] = devices_.try_emplace(name);
+    if (!is_new || name.empty()) return at->second;
+    if (auto device = foretell::DeviceNamed(name)) {
+      at->second = std::make_shared<const Device>(*std::move(device));
+    }
+    return at->second;
+  }
+
   std::string model_field_;
+  std::string card_field_;
+  std::map<std::string, std::shared_ptr<const Device>> devices_;
   ConfigFinder finder_;
   Aliases aliases_;
 };

@@ -1,12 +1,12 @@
 // A file of measured records, with the configuration of each row's model.
 //
 // In: a file with one JSON object a line, and which of a row's fields names
-// its model ("id", "model"; empty: none does). The list of aliases maps such a
-// name to a file of the folder of configurations and says how they belong
-// together; a name that it lacks is tried as an id ("Qwen/Qwen3-8B" is
-// Qwen--Qwen3-8B.json, then the catalogue's). A row's `component` chooses
-// another file of the same folder of a pipeline. Out: the rows in order; blank
-// lines are passed over.
+// its model and its card ("id", "model", "gpu"; empty: none does). The list of
+// aliases maps such a name to a file of the folder of configurations and says
+// how they belong together; a name that it lacks is tried as an id
+// ("Qwen/Qwen3-8B" is Qwen--Qwen3-8B.json, then the catalogue's). A row's
+// `component` chooses another file of the same folder of a pipeline. Out: the
+// rows in order; blank lines are passed over.
 //
 // Where no list is given: ../shared/truth/aliases.json if it exists, else
 // `aliases.json` beside the file, else none.
@@ -33,6 +33,7 @@ inline constexpr size_t kMostMeasuredRows = 200'000;
 struct MeasuredRowsRequest {
   std::string path;
   std::string model_field;
+  std::string card_field = {};  // which field names its card
   std::optional<std::string> configs_dir = std::nullopt;
   std::optional<std::string> aliases_file = std::nullopt;
 };

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "spec/config_value.h"
+#include "spec/device.h"
 #include "spec/model_config.h"
 
 namespace foretell {
@@ -28,6 +29,8 @@ struct MeasuredRow {
   // How the list of aliases came to the configuration: "same",
   // "same-architecture", …; empty where the model's own id led to it.
   std::string config_how;
+  // The card that the row names; null where it names none that is known.
+  std::shared_ptr<const Device> device;
 };
 
 struct MeasuredRows {

@@ -57,7 +57,10 @@ struct StepCase {
   std::vector<std::string> frozen;  // prefixes of parameter names
   std::string optimizer = "adamw_fused";
   bool first_step = false;  // the one that makes the optimizer's states
-  int capability = 90;      // ten times the card's major number plus the minor
+  // The training loop holds what the forward returns, logits included, until
+  // the backward has run; else it holds the loss alone.
+  bool holds_output = true;
+  int capability = 90;  // ten times the card's major number plus the minor
   std::string transformers = "5.23";
   std::string torch = "2.15";
 };

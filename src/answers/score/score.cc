@@ -17,7 +17,8 @@ ScoreInput InputOf(const MeasuredRow& row, const ScoreSet& set) {
   return {.settings = ScoreSettings(row.fields, set.settings),
           .config = row.config.get(),
           .no_config = row.no_config,
-          .config_how = row.config_how};
+          .config_how = row.config_how,
+          .device = row.device.get()};
 }
 
 class Scorer {

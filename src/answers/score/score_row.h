@@ -18,6 +18,7 @@
 
 #include "base/figure.h"
 #include "spec/config_value.h"
+#include "spec/device.h"
 #include "spec/model_config.h"
 
 namespace foretell {
@@ -55,6 +56,7 @@ struct ScoreInput {
   // "same", "same-architecture", …: whether the configuration is the model's
   // own; empty where its id led to it.
   std::string config_how;
+  const Device* device = nullptr;  // the row's card; null where not known
 };
 
 // One predicted quantity. A figure that is unknown is a miss, not a row left

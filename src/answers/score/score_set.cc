@@ -20,6 +20,16 @@ std::span<const ScoreSet> ScoreSets() {
        .settings = {"model", "quant"},
        .predict = PredictGgufBytes,
        .measure = MeasureGgufBytes},
+      {.name = "training_memory",
+       .doc = "Peaks of memory of training runs, and whether they ran.",
+       .card_field = "gpu",
+       .settings = {"task", "framework", "precision_class", "optimizer",
+                    "micro_batch", "grad_accum", "seq_len", "gc_class",
+                    "attention_impl", "lora", "quant", "sharding", "offload",
+                    "fused_loss", "gpu_mem_gb", "gpu_count"},
+       .predict = PredictTrainingMemory,
+       .measure = MeasureTrainingMemory,
+       .finish = FinishTrainingMemory},
   };
   return sets;
 }

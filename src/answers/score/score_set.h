@@ -23,6 +23,8 @@ struct ScoreSet {
   std::string_view doc = {};   // what is compared, one sentence
   // Which field of a row names its model; empty where none does.
   std::string_view model_field = "model";
+  // Which names its card.
+  std::string_view card_field = {};
   // Paths of the fields that a prediction may read.
   std::vector<std::string_view> settings = {};
   // Sees the settings and the configuration only.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "answers/score/score_row.h"
+#include "answers/score/score_statistics.h"
 
 namespace foretell {
 
@@ -18,6 +19,10 @@ std::string ExplainWeightsBytes(const ScoreInput& input, const Score& score);
 
 Prediction PredictGgufBytes(const ScoreInput& input);
 std::vector<Measured> MeasureGgufBytes(const ConfigValue& row);
+Prediction PredictTrainingMemory(const ScoreInput& input);
+std::vector<Measured> MeasureTrainingMemory(const ConfigValue& row);
+void FinishTrainingMemory(const std::vector<Score>& scores,
+                          ScoreGroups& groups);
 
 }  // namespace foretell
 

@@ -1,0 +1,144 @@
+// The rows of front/train_options.h.
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "answers/train_memory.h"
+#include "front/step_options.h"
+#include "front/train_options.h"
+
+namespace foretell {
+namespace {
+
+// Of a step's rows, those that a job says too; the rest it settles.
+std::vector<OptionRow> SharedRows() {
+  constexpr std::array<std::string_view, 4> kSettled = {"mode", "sm", "lora",
+                                                        "first-step"};
+  std::vector<OptionRow> out;
+  for (OptionRow& row : StepRows()) {
+    if (std::ranges::find(kSettled, row.name) != kSettled.end()) continue;
+    if (row.name == "seq") row.default_value = "2048";
+    if (row.name == "optimizer") {
+      row.doc =
+          "The optimizer; those of other libraries are bitsandbytes's "
+          "(8bit, paged), torchao's, Lion and Muon.";
+      std::ranges::copy(OptimizersOfOtherLibraries(),
+                        std::back_inserter(row.allowed));
+    }
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+std::vector<OptionRow> MethodRows() {
+  return {
+      {.name = "method",
+       .value = "NAME",
+       .doc = "What trains: every parameter, low-rank adapters, or adapters "
+              "over weights packed to 4 bits.",
+       .allowed = {"full", "lora", "qlora"},
+       .default_value = "full"},
+      {.name = "rank",
+       .value = "N",
+       .doc = "The adapters' rank.",
+       .default_value = "16",
+       .kind = ValueKind::kInteger,
+       .aliases = {"lora-rank", "lora-r"}},
+      {.name = "targets",
+       .value = "NAMES",
+       .doc = "Linear layers with an adapter: q_proj+v_proj, or all-linear.",
+       .default_value = "all-linear",
+       .aliases = {"lora-targets", "target-modules"}},
+      {.name = "adapter",
+       .value = "NAME",
+       .doc = "The adapters' element type: float32, as peft makes them, or the "
+              "model's.",
+       .allowed = {"float32", "model"},
+       .default_value = "float32"},
+      {.name = "weights",
+       .value = "NAME",
+       .doc = "How frozen linear layers are packed; --method qlora takes nf4.",
+       .allowed = {"none", "nf4", "int8", "gptq"},
+       .default_value = "none"},
+      {.name = "no-double-quant",
+       .doc = "The scales of 4-bit weights stay float32."},
+      {.name = "prepare-kbit",
+       .doc = "What is not packed becomes float32, as peft's "
+              "prepare_model_for_kbit_training makes it."},
+      {.name = "loss",
+       .value = "NAME",
+       .doc = "How the loss is computed: as the class does, by one fused "
+              "kernel over the logits, or head and loss together in chunks.",
+       .allowed = {"library", "fused", "chunked"},
+       .default_value = "library"},
+      {.name = "loop",
+       .value = "NAME",
+       .doc = "What the training loop holds of the forward's output through "
+              "the backward: the loss alone, or all of it.",
+       .allowed = {"loss", "hold"},
+       .default_value = "loss"},
+      {.name = "master-weights",
+       .doc = "A float32 copy of every parameter that trains."},
+  };
+}
+
+std::vector<OptionRow> LayoutRows() {
+  return {
+      {.name = "gpu",
+       .value = "NAME",
+       .doc = "The card: h100, a100-40gb, rtx-4090, l40s, mi300x, …",
+       .suggested = {"h100", "h200", "b200", "a100-80gb", "a100-40gb", "l40s",
+                     "l4", "t4", "rtx-4090", "rtx-5090", "mi300x"},
+       .aliases = {"device", "card"}},
+      {.name = "gpu-mem",
+       .value = "GIB",
+       .doc = "The memory that a program sees on the card, in GiB, where no "
+              "card is named or it has another size."},
+      {.name = "gpus",
+       .value = "N",
+       .doc = "How many cards take part.",
+       .default_value = "1",
+       .kind = ValueKind::kInteger,
+       .most = 1000000,
+       .aliases = {"num-gpus", "world-size"}},
+      {.name = "accumulate",
+       .value = "N",
+       .doc = "Micro-steps before the optimizer's.",
+       .kind = ValueKind::kInteger,
+       .most = 1000000,
+       .aliases = {"gradient-accumulation-steps", "grad-accum"}},
+      {.name = "global-batch",
+       .value = "N",
+       .doc = "Sequences of all cards and micro-steps together.",
+       .kind = ValueKind::kInteger,
+       .most = 1000000000,
+       .aliases = {"global-batch-size"}},
+      {.name = "fsdp",
+       .value = "VERSION",
+       .doc = "Divide parameters, gradients and states by PyTorch's FSDP.",
+       .allowed = {"1", "2"}},
+      {.name = "zero",
+       .value = "STAGE",
+       .doc = "Divide them by DeepSpeed's ZeRO: states, gradients, parameters.",
+       .allowed = {"0", "1", "2", "3"}},
+      {.name = "offload",
+       .value = "WHAT",
+       .doc = "What lives on the host between its uses.",
+       .allowed = {"none", "optimizer", "parameters"},
+       .default_value = "none"},
+  };
+}
+
+}  // namespace
+
+std::vector<OptionRow> TrainRows() {
+  std::vector<OptionRow> out = LayoutRows();
+  for (const auto& rows : {MethodRows(), BuildRows(), SharedRows()}) {
+    out.insert(out.end(), rows.begin(), rows.end());
+  }
+  return out;
+}
+
+}  // namespace foretell

@@ -1,0 +1,144 @@
+#include "report/present_train.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/findings_section.h"
+
+namespace foretell {
+namespace {
+
+constexpr double kGib = 1073741824.0;
+
+std::string VerdictText(const FitVerdict& verdict) {
+  std::string out(NameOf(verdict.fit));
+  if (verdict.fit == Fit::kCannotTell && verdict.margin) {
+    out += verdict.likely ? " (fits by the best value)"
+                          : " (does not fit by the best value)";
+  }
+  return out;
+}
+
+std::string PeakText(const TrainMemory& memory) {
+  if (memory.operation.empty()) {
+    return fmt::format("in the {}", NameOf(memory.peak_phase));
+  }
+  return fmt::format("in the {}, as {}{} ran", NameOf(memory.peak_phase),
+                     memory.operation,
+                     memory.module.empty() ? "" : " of " + memory.module);
+}
+
+class Presenter {
+ public:
+  explicit Presenter(const TrainAnswer& answer)
+      : answer_(answer), memory_(answer.memory), document_(TrainShape()) {}
+
+  Document Present() && {
+    AddVerdict();
+    AddPeak();
+    AddWhatFits();
+    for (const std::string& one : answer_.assumptions) {
+      document_.AddRow("assumptions", {one});
+    }
+    if (!memory_.not_exact.empty()) {
+      document_.Set("not_exact", memory_.not_exact);
+    }
+    std::vector<RuleNotRun> not_run;
+    for (const auto& [rule, reason] : answer_.rules_not_run) {
+      not_run.push_back({rule, reason});
+    }
+    SetFindings(document_, answer_.findings, answer_.rules_ran, not_run);
+    return std::move(document_);
+  }
+
+ private:
+  // Bytes of tensors, with the interval of the whole.
+  AnyFigure Tensors(int64_t bytes) const {
+    if (memory_.not_exact.empty()) {
+      return AnyFigure::Exact(Unit::kBytes, bytes);
+    }
+    const AnyFigure& all = memory_.allocated.any();
+    const double value = all.value().value_or(1);
+    const auto real = static_cast<double>(bytes);
+    return AnyFigure::Estimated(Unit::kBytes, real,
+                                real * all.low().value_or(value) / value,
+                                real * all.high().value_or(value) / value, "");
+  }
+
+  void AddVerdict() {
+    const FitVerdict& verdict = answer_.verdict;
+    document_.Set("verdict", VerdictText(verdict));
+    if (verdict.margin) {
+      const double margin = static_cast<double>(*verdict.margin) / kGib;
+      document_.Set("margin", fmt::format("{:.1f} GiB {}", std::abs(margin),
+                                          margin < 0 ? "too little" : "left"));
+    }
+    document_.Set("needed", verdict.needed.any());
+    document_.Set("available", verdict.available.any());
+    document_.Set("peak_at", PeakText(memory_));
+    document_.Set("name", answer_.name);
+    document_.Set("class", answer_.class_name);
+    document_.Set("setting", answer_.setting);
+    document_.Set("device", answer_.device);
+    document_.Set("trained",
+                  AnyFigure::Exact(Unit::kParameters, memory_.trained));
+  }
+
+  void AddPeak() {
+    for (const MemoryTerm& term : memory_.terms) {
+      document_.AddRow("at_peak", {term.name, Tensors(term.bytes)});
+    }
+    document_.AddRow("at_peak",
+                     {"library workspaces", memory_.workspaces.any()});
+    document_.AddRow("at_peak",
+                     {"outside the allocator", memory_.outside.any()});
+    document_.AddRow("levels", {"allocated", memory_.allocated.any(),
+                                "tensors and workspaces "
+                                "(torch.cuda.max_memory_allocated)"});
+    document_.AddRow("levels", {"reserved", memory_.reserved.any(),
+                                "with the allocator's holes "
+                                "(torch.cuda.max_memory_reserved)"});
+    document_.AddRow("levels", {"device", memory_.device.any(),
+                                "with context and communicator "
+                                "(nvidia-smi)"});
+    for (const TrainPhase& phase : memory_.phases) {
+      document_.AddRow("phases", {NameOf(phase.phase), Tensors(phase.peak)});
+    }
+  }
+
+  void AddWhatFits() {
+    if (answer_.largest_batch) {
+      document_.Set("largest_batch", *answer_.largest_batch);
+    }
+    if (answer_.accumulate) {
+      document_.Set("accumulate",
+                    fmt::format("--batch {} --accumulate {}",
+                                answer_.fitting_batch, *answer_.accumulate));
+    }
+    document_.Set("candidates", answer_.candidates);
+    for (const Lever& lever : answer_.levers) {
+      document_.AddRow(
+          "levers",
+          {lever.what, lever.option, lever.needed.any(),
+           VerdictText(lever.verdict), fmt::format("{:.2f} times", lever.flops),
+           lever.training.empty() ? Cell() : Cell(lever.training)});
+    }
+  }
+
+  const TrainAnswer& answer_;
+  const TrainMemory& memory_;
+  Document document_;
+};
+
+}  // namespace
+
+Document PresentTrain(const TrainAnswer& answer) {
+  return Presenter(answer).Present();
+}
+
+}  // namespace foretell

@@ -1,0 +1,108 @@
+// What `foretell train` may say, in its order: the verdict first.
+#include "report/findings_section.h"
+#include "report/present_train.h"
+
+namespace foretell {
+namespace {
+
+SectionShape Verdict() {
+  return {
+      .rows = {
+          FieldRow("verdict", "Verdict", CellType::kText,
+                   "fits, does not fit, or cannot tell, and which is likelier; "
+                   "the first two where the interval leaves no doubt."),
+          Optional(FieldRow("margin", "Margin", CellType::kText,
+                            "What is left of the card, or what it lacks.")),
+          FieldRow("needed", "Needed", CellType::kFigure,
+                   "Tensors, workspaces and what lies outside the allocator."),
+          FieldRow("available", "The card has", CellType::kFigure,
+                   "The total that a program sees on the card."),
+          FieldRow("peak_at", "Peak", CellType::kText,
+                   "The phase, operation and module of the peak."),
+          FieldRow("name", "Model", CellType::kText,
+                   "The catalogue's id, or the file that was read."),
+          FieldRow("class", "Class", CellType::kText, "The class that trains."),
+          FieldRow("setting", "Job", CellType::kText,
+                   "The method, sizes, precision and settings."),
+          FieldRow("device", "Card", CellType::kText,
+                   "The card, and the memory that programs see on it."),
+          FieldRow("trained", "Trains", CellType::kFigure,
+                   "Parameters that take a gradient."),
+      }};
+}
+
+SectionShape AtPeak() {
+  return {
+      .title = "What fills the card at the peak",
+      .rows = {
+          BarsRow("at_peak", "What fills the card at the peak",
+                  "The peak by what its bytes are for.",
+                  {"part", "For", CellType::kText, "What the bytes are for."},
+                  {"bytes", "Bytes", CellType::kFigure, "How many there are."}),
+          KeyedRow("levels", "Three figures", "Of one card, at the peak.",
+                   {{"level", "Figure", CellType::kText,
+                     "allocated, reserved or device."},
+                    {"bytes", "Bytes", CellType::kFigure, "How many."},
+                    {"what", "Is", CellType::kText, "What it counts."}}),
+          KeyedRow("phases", "By phase", "The peak of tensors in each phase.",
+                   {{"phase", "Phase", CellType::kText,
+                     "forward, backward or optimizer."},
+                    {"peak", "Peak", CellType::kFigure,
+                     "The most bytes of tensors that live in it."}}),
+      }};
+}
+
+SectionShape WhatFits() {
+  return {
+      .title = "What makes it fit",
+      .rows = {
+          Optional(FieldRow("largest_batch", "Largest micro-batch",
+                            CellType::kInteger,
+                            "That is likely to fit; absent where not even one "
+                            "sequence does.")),
+          Optional(FieldRow("accumulate", "Micro-steps", CellType::kText,
+                            "The micro-batch and accumulation that keep the "
+                            "global batch.")),
+          Optional(FieldRow("candidates", "Batches tried", CellType::kInteger,
+                            "How many were compiled to find it.")),
+          TableRow(
+              "levers", "Changes",
+              "What each change would give, the least invasive first.",
+              {{"change", "Change", CellType::kText, "What is changed."},
+               {"option", "Option", CellType::kText, "What to write."},
+               {"needed", "Needs", CellType::kFigure,
+                "What the job then needs."},
+               {"verdict", "Verdict", CellType::kText, "Whether it then fits."},
+               {"flops", "FLOPs", CellType::kText,
+                "Of the same tokens, over the job's own."},
+               {"training", "What is trained", CellType::kText,
+                "How it changes; absent where it does not.", true}}),
+      }};
+}
+
+SectionShape Assumptions() {
+  return {
+      .title = "Assumptions",
+      .rows = {
+          TableRow("assumptions", "Assumptions", "What was taken for granted.",
+                   {{"what", "What", CellType::kText, "One assumption."}}),
+          Optional(FieldRow("not_exact", "Why not exact", CellType::kTexts,
+                            "Each reason for which tensors' bytes "
+                            "are estimates."))}};
+}
+
+}  // namespace
+
+const DocumentShape& TrainShape() {
+  static const DocumentShape shape = {
+      .name = "train",
+      .title = "Training job",
+      .doc =
+          "Whether a training job fits its card, what fills the card at the "
+          "peak, and what would make it fit.",
+      .sections = {Verdict(), AtPeak(), WhatFits(), Assumptions(),
+                   FindingsSection()}};
+  return shape;
+}
+
+}  // namespace foretell

@@ -1,0 +1,71 @@
+// A training job as plain settings: one step of a model on each card, how the
+// model is held there, and how the work is divided among cards.
+//
+// The command line makes one from its flags, a scorer from a record's
+// settings. Sizes are of one micro-batch of one card.
+#ifndef FORETELL_SPEC_TRAINING_JOB_H_
+#define FORETELL_SPEC_TRAINING_JOB_H_
+
+#include <cstdint>
+#include <string>
+
+#include "spec/step_case.h"
+
+namespace foretell {
+
+enum class WeightFormat : uint8_t {
+  kNone,  // in the parameters' dtype
+  kNf4,   // bitsandbytes, and fp4, which takes the same bytes
+  kInt8,  // bitsandbytes LLM.int8()
+  kGptq4,
+};
+
+// How parameters, gradients and states are divided among the cards.
+enum class Sharding : uint8_t {
+  kNone,   // one card, or each for itself
+  kDdp,    // whole copies
+  kZero1,  // states divided
+  kZero2,  // and gradients
+  kZero3,  // and parameters, gathered for use
+  kFsdp1,  // flat parameters
+  kFsdp2,  // parameter by parameter
+};
+
+enum class LossKind : uint8_t {
+  kLibrary,  // as the class computes it
+  // One kernel over the logits, which are written once and turned into their
+  // gradient in place.
+  kFused,
+  // The head and the loss together, some tokens at a time: no logits of all.
+  kChunked,
+};
+
+enum class Offload : uint8_t { kNone, kOptimizer, kParameters };
+
+struct TrainingJob {
+  StepCase step;  // its optimizer is one that `passes/optimizer` writes
+  // The optimizer's name where it is another's (engines/pytorch/
+  // optimizer_memory.h); then the step has none.
+  std::string optimizer;
+  WeightFormat weights = WeightFormat::kNone;
+  bool double_quant = true;  // of kNf4: the scales are quantized too
+  // Experts are linear layers of their own, as transformers 4 has them, so that
+  // they are packed too; transformers 5 stacks them in one tensor.
+  bool experts_are_linear = false;
+  // peft's prepare_model_for_kbit_training: what is not quantized is float32.
+  bool prepared_float32 = false;
+  // A float32 copy of every parameter that trains, beside half precision.
+  bool master_weights = false;
+  LossKind loss = LossKind::kLibrary;
+  int64_t accumulate = 1;  // micro-steps before the optimizer's
+  Sharding sharding = Sharding::kNone;
+  int64_t gpus = 1;
+  // Of kFsdp1 and kFsdp2: what a rank holds of parameters, gradients and states
+  // is float32, and the step runs in the step's dtype (MixedPrecision).
+  bool float32_shares = false;
+  Offload offload = Offload::kNone;
+};
+
+}  // namespace foretell
+
+#endif  // FORETELL_SPEC_TRAINING_JOB_H_
