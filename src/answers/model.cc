@@ -85,6 +85,30 @@ void RunRules(const ModelConfig& config, const ReadModel& model,
   }
 }
 
+void AddCheckpoint(const ModelRequest& request, const ReadModel& model,
+                   ModelAnswer& out) {
+  if (!request.checkpoint) {
+    if (!request.no_checkpoint.empty()) {
+      out.rules_not_run.emplace_back(kCheckpointRule, request.no_checkpoint);
+    }
+    return;
+  }
+  ModelCheckpoint checkpoint = DescribeCheckpoint(*request.checkpoint);
+  checkpoint.against =
+      CompareWithCheckpoint(request.config, model, *request.checkpoint);
+  out.stored = checkpoint.bytes.tensors;
+  if (!checkpoint.against->cannot_tell.empty()) {
+    out.rules_not_run.emplace_back(kCheckpointRule,
+                                   checkpoint.against->cannot_tell);
+  } else {
+    out.rules_ran.emplace_back(kCheckpointRule);
+  }
+  if (auto finding = CheckpointFinding(checkpoint, request.against)) {
+    out.findings.push_back(std::move(*finding));
+  }
+  out.checkpoint = std::move(checkpoint);
+}
+
 }  // namespace
 
 std::variant<ModelAnswer, Refusal> AnswerModel(const ModelRequest& request) {
@@ -125,7 +149,18 @@ std::variant<ModelAnswer, Refusal> AnswerModel(const ModelRequest& request) {
   out.unread = model.unread;
   out.findings = model.log.findings;
   RunRules(config, model, out);
+  AddCheckpoint(request, model, out);
   out.parameters = std::move(model.parameters);
+  return out;
+}
+
+ModelAnswer AnswerHeaders(const Checkpoint& checkpoint, std::string why) {
+  ModelAnswer out;
+  out.name = checkpoint.source;
+  out.origin = "the headers of its files";
+  out.checkpoint = DescribeCheckpoint(checkpoint);
+  out.stored = out.checkpoint->bytes.tensors;
+  out.rules_not_run.emplace_back(kCheckpointRule, std::move(why));
   return out;
 }
 

@@ -16,11 +16,13 @@
 #include "analysis/cache.h"
 #include "analysis/checkpoint_surplus.h"
 #include "analysis/parameters.h"
+#include "answers/model_checkpoint.h"
 #include "answers/refusal.h"
 #include "base/dtype.h"
 #include "base/figure.h"
 #include "base/finding.h"
 #include "models/build.h"
+#include "spec/checkpoint.h"
 #include "spec/layer_state.h"
 #include "spec/model_config.h"
 
@@ -29,6 +31,12 @@ namespace foretell {
 struct ModelRequest {
   ModelConfig config;
   BuildOptions build;
+  // Headers of a checkpoint that lies beside the configuration, or that it is
+  // to be compared with.
+  std::optional<Checkpoint> checkpoint = {};
+  bool against = false;  // the comparison was asked for
+  // Why headers beside the configuration could not be read.
+  std::string no_checkpoint = {};
 };
 
 struct ModelAnswer {
@@ -52,7 +60,10 @@ struct ModelAnswer {
   std::vector<LayerStack> stacks;
   ContextLength context;
 
-  // Bytes in the stated dtype, or unknown where the file is quantized.
+  std::optional<ModelCheckpoint> checkpoint;
+
+  // Bytes as stored, where headers were read; else in the stated dtype, or
+  // unknown where the file is quantized.
   Bytes stored;
   std::vector<std::pair<DType, Bytes>> weights;  // in each usual dtype
 
@@ -68,6 +79,10 @@ struct ModelAnswer {
 };
 
 std::variant<ModelAnswer, Refusal> AnswerModel(const ModelRequest& request);
+
+// The same of a checkpoint that has no configuration, or none that a family
+// builds: what its headers say, and nothing of the model; `why` says why.
+ModelAnswer AnswerHeaders(const Checkpoint& checkpoint, std::string why);
 
 }  // namespace foretell
 

@@ -61,11 +61,20 @@ CommandRow ModelCommand() {
           "Tells from a configuration alone which tensors the model has, "
           "under the names and shapes of its own state_dict: parameters, "
           "buffers, tied tensors and the bytes of a checkpoint. No weights "
-          "are read and nothing is run.",
+          "are read and nothing is run.\n\n"
+          "Where weights lie beside the configuration, or are the target, "
+          "their headers tell the bytes that are really stored, and whether "
+          "the tensors are those derived.",
       .arguments = {TargetArgument()},
       .options =
           {Named("class", BuildRows()),
            Named("dtype", BuildRows()),
+           {.name = "against",
+            .value = "PATH",
+            .doc = "Compare the derived tensors with the headers of a "
+                   "checkpoint, name by name: a folder, a file of weights or "
+                   "an index. The exit status is 1 where they differ.",
+            .completion = Completion::kPath},
            {.name = "tensors",
             .doc = "List the tensors, those of equal layers folded into one "
                    "line."},
@@ -79,6 +88,11 @@ CommandRow ModelCommand() {
                    {"foretell model ./config.json --explain params",
                     "How the parameter count of one's own design comes "
                     "about, term by term."},
+                   {"foretell model ./Qwen3-30B-A3B-Q4_K_M.gguf",
+                    "A GGUF file alone: its metadata is the configuration."},
+                   {"foretell model openai/gpt-oss-20b --against ./weights",
+                    "Whether the files hold the tensors that the "
+                    "configuration derives."},
                    {"foretell model openai-community/gpt2 --tensors --json",
                     "Names and shapes of all tensors, for a program."}},
       .shape = ModelShape,

@@ -1,4 +1,5 @@
 // What `foretell model` may say, in its order.
+#include "report/checkpoint_section.h"
 #include "report/findings_section.h"
 #include "report/present_model.h"
 
@@ -12,52 +13,55 @@ SectionShape Identity() {
                    "The catalogue's id, or the file that was read."),
           FieldRow("origin", "Read from", CellType::kText,
                    "Where the configuration comes from, with its date."),
-          FieldRow("class", "Class", CellType::kText,
-                   "The class that the configuration builds."),
-          FieldRow("class_source", "Class from", CellType::kText,
-                   "What told the class."),
+          Optional(FieldRow("class", "Class", CellType::kText,
+                            "The class that the configuration builds.")),
+          Optional(FieldRow("class_source", "Class from", CellType::kText,
+                            "What told the class.")),
           Optional(FieldRow("part", "Part", CellType::kText,
                             "The nested configuration that alone was read.")),
-          FieldRow("library", "Library", CellType::kText,
-                   "The library and version whose class is followed."),
-          FieldRow("family", "Family", CellType::kText,
-                   "What the family's layers are."),
-          FieldRow("dtype", "Dtype", CellType::kText,
-                   "The element type of the parameters."),
-          FieldRow("dtype_source", "Dtype from", CellType::kText,
-                   "What told the dtype."),
+          Optional(
+              FieldRow("library", "Library", CellType::kText,
+                       "The library and version whose class is followed.")),
+          Optional(FieldRow("family", "Family", CellType::kText,
+                            "What the family's layers are.")),
+          Optional(FieldRow("dtype", "Dtype", CellType::kText,
+                            "The element type of the parameters.")),
+          Optional(FieldRow("dtype_source", "Dtype from", CellType::kText,
+                            "What told the dtype.")),
       }};
 }
 
 SectionShape Counts() {
-  return {.name = "parameters",
-          .title = "Parameters",
-          .doc = "How many numbers the model learns, each storage once.",
-          .rows = {
-              FieldRow("total", "Total", CellType::kFigure,
-                       "All parameters, tied names once."),
-              FieldRow("trainable", "Trainable", CellType::kFigure,
-                       "Those that take a gradient."),
-              FieldRow("active", "Active per token", CellType::kFigure,
-                       "Those that take part in one token's forward."),
-              FieldRow("active_rule", "Counted as", CellType::kText,
-                       "How the active parameters are counted."),
+  return {
+      .name = "parameters",
+      .title = "Parameters",
+      .doc = "How many numbers the model learns, each storage once.",
+      .rows = {
+          Optional(FieldRow("total", "Total", CellType::kFigure,
+                            "All parameters, tied names once.")),
+          Optional(FieldRow("trainable", "Trainable", CellType::kFigure,
+                            "Those that take a gradient.")),
+          Optional(FieldRow("active", "Active per token", CellType::kFigure,
+                            "Those that take part in one token's forward.")),
+          Optional(FieldRow("active_rule", "Counted as", CellType::kText,
+                            "How the active parameters are counted.")),
+          Optional(
               FieldRow("embedding", "Embeddings alone", CellType::kFigure,
                        "Of the total: look-up tables that are not also the "
-                       "output head."),
-              Optional(FieldRow("published", "Published", CellType::kFigure,
-                                "The total that was published for the "
-                                "checkpoint.")),
-              BarsRow("parts", "By part", "The total by what it is for.",
-                      {"part", "Part", CellType::kText,
-                       "What the parameters are for."},
-                      {"parameters", "Parameters", CellType::kFigure,
-                       "How many there are."}),
-              Optional(FieldRow("ties", "Tied", CellType::kTexts,
-                                "Names that are another parameter's storage.")),
-              Optional(PreformattedRow("equation", "As a sum",
-                                       "The total as a sum of products.")),
-          }};
+                       "output head.")),
+          Optional(FieldRow("published", "Published", CellType::kFigure,
+                            "The total that was published for the "
+                            "checkpoint.")),
+          Optional(BarsRow(
+              "parts", "By part", "The total by what it is for.",
+              {"part", "Part", CellType::kText, "What the parameters are for."},
+              {"parameters", "Parameters", CellType::kFigure,
+               "How many there are."})),
+          Optional(FieldRow("ties", "Tied", CellType::kTexts,
+                            "Names that are another parameter's storage.")),
+          Optional(PreformattedRow("equation", "As a sum",
+                                   "The total as a sum of products.")),
+      }};
 }
 
 SectionShape Besides() {
@@ -86,35 +90,38 @@ SectionShape Layers() {
       .title = "Layers and context",
       .doc = "How deep the model is and how far its positions reach.",
       .rows = {
-          TableRow("stacks", "Stacks", "The stacks of equal or similar blocks.",
-                   {{"stack", "Stack", CellType::kText, "Which stack."},
-                    {"layers", "Layers", CellType::kInteger,
-                     "How many layers it has."}}),
+          Optional(TableRow(
+              "stacks", "Stacks", "The stacks of equal or similar blocks.",
+              {{"stack", "Stack", CellType::kText, "Which stack."},
+               {"layers", "Layers", CellType::kInteger,
+                "How many layers it has."}})),
           Optional(FieldRow("context", "Context", CellType::kFigure,
                             "The longest sequence that positions are made for; "
                             "absent where they are not bounded.")),
-          FieldRow("context_source", "Context from", CellType::kText,
-                   "The key that states it, and its scaling."),
+          Optional(FieldRow("context_source", "Context from", CellType::kText,
+                            "The key that states it, and its scaling.")),
       }};
 }
 
 SectionShape Memory() {
-  return {
-      .name = "bytes",
-      .title = "Bytes",
-      .doc = "What the weights and buffers take.",
-      .rows = {
-          FieldRow("weights", "Weights", CellType::kFigure,
-                   "The parameters in the dtype above; unknown where the file "
-                   "is quantized."),
-          TableRow("by_dtype", "Weights by dtype",
-                   "The plain parameters in each usual dtype.",
-                   {{"dtype", "Dtype", CellType::kText, "The element type."},
-                    {"bytes", "Bytes", CellType::kFigure,
-                     "What all parameters take."}}),
-          FieldRow("buffers", "Buffers", CellType::kFigure,
-                   "Tensors that are no parameters, in their own dtypes."),
-      }};
+  return {.name = "bytes",
+          .title = "Bytes",
+          .doc = "What the weights and buffers take.",
+          .rows = {
+              Optional(FieldRow(
+                  "weights", "Weights", CellType::kFigure,
+                  "The parameters in the dtype above; unknown where the file "
+                  "is quantized.")),
+              Optional(TableRow(
+                  "by_dtype", "Weights by dtype",
+                  "The plain parameters in each usual dtype.",
+                  {{"dtype", "Dtype", CellType::kText, "The element type."},
+                   {"bytes", "Bytes", CellType::kFigure,
+                    "What all parameters take."}})),
+              Optional(FieldRow(
+                  "buffers", "Buffers", CellType::kFigure,
+                  "Tensors that are no parameters, in their own dtypes.")),
+          }};
 }
 
 SectionShape Cache() {
@@ -122,10 +129,11 @@ SectionShape Cache() {
           .title = "Kept while generating",
           .doc = "Keys and values of one sequence, in the dtype named.",
           .rows = {
-              FieldRow("dtype", "Dtype", CellType::kText,
-                       "The element type of keys and values."),
-              FieldRow("per_token", "Per token", CellType::kFigure,
-                       "What each further token adds, all layers together."),
+              Optional(FieldRow("dtype", "Dtype", CellType::kText,
+                                "The element type of keys and values.")),
+              Optional(FieldRow(
+                  "per_token", "Per token", CellType::kFigure,
+                  "What each further token adds, all layers together.")),
               Optional(FieldRow(
                   "past_windows", "Past the windows", CellType::kFigure,
                   "What each further token adds once every sliding "
@@ -195,9 +203,11 @@ const DocumentShape& ModelShape() {
       .title = "What the model is made of",
       .doc =
           "A model's parameters, layers, bytes and per-token state, from "
-          "its configuration alone.",
+          "its configuration alone, and what the headers of a checkpoint "
+          "say beside it.",
       .sections = {Identity(), Counts(), Besides(), Tensors(), Layers(),
-                   Memory(), Cache(), Assumptions(), FindingsSection()}};
+                   Memory(), CheckpointSection(), AgainstSection(), Cache(),
+                   Assumptions(), FindingsSection()}};
   return shape;
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "report/checkpoint_section.h"
 #include "report/findings_section.h"
 
 namespace foretell {
@@ -96,12 +97,9 @@ void AddCache(Document& document, const ModelAnswer& answer) {
   if (recurrent) document.Set("cache.recurrent", answer.cache.recurrent);
 }
 
-}  // namespace
-
-Document PresentModel(const ModelAnswer& answer, const ModelView& view) {
-  Document document(ModelShape());
-  document.Set("name", answer.name);
-  document.Set("origin", answer.origin);
+// What only a configuration tells.
+void AddModel(Document& document, const ModelAnswer& answer,
+              const ModelView& view) {
   document.Set("class", answer.class_name);
   document.Set("class_source", answer.class_source);
   if (!answer.part.empty()) document.Set("part", answer.part);
@@ -120,6 +118,21 @@ Document PresentModel(const ModelAnswer& answer, const ModelView& view) {
   }
   for (const auto& [key, value] : answer.defaults) {
     document.AddRow("assumed", {key, value});
+  }
+}
+
+}  // namespace
+
+Document PresentModel(const ModelAnswer& answer, const ModelView& view) {
+  Document document(ModelShape());
+  document.Set("name", answer.name);
+  document.Set("origin", answer.origin);
+  if (!answer.class_name.empty()) AddModel(document, answer, view);
+  if (answer.checkpoint) {
+    SetCheckpoint(document, *answer.checkpoint,
+                  answer.class_name.empty() ? Parameters::Unknown("the class")
+                                            : answer.parameters.total,
+                  view.most_differences);
   }
   std::vector<RuleNotRun> not_run;
   for (const auto& [rule, reason] : answer.rules_not_run) {

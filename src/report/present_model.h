@@ -5,6 +5,8 @@
 #ifndef FORETELL_REPORT_PRESENT_MODEL_H_
 #define FORETELL_REPORT_PRESENT_MODEL_H_
 
+#include <cstddef>
+
 #include "answers/model.h"
 #include "report/document.h"
 #include "report/shape.h"
@@ -17,6 +19,8 @@ const DocumentShape& ModelShape();
 struct ModelView {
   bool tensors = false;
   bool equation = false;
+  // Rows of differences with a checkpoint.
+  size_t most_differences = 20;
 };
 
 Document PresentModel(const ModelAnswer& answer, const ModelView& view);
