@@ -35,6 +35,23 @@ FoundConfig Unreadable(const InputError& error) {
   return {nullptr, "its configuration cannot be read: " + error.what};
 }
 
+// What ModelOpt's checkpoints keep in a file of its own beside config.json;
+// engines read it as the configuration's own entry. In the folder named as the
+// file is.
+void AddQuantization(const std::string& path, ModelConfig& config) {
+  if (config.root.Find("quantization_config") != nullptr) return;
+  if (!path.ends_with(".json")) return;
+  const std::string beside =
+      JoinPath(path.substr(0, path.size() - 5), "hf_quant_config.json");
+  if (KindOfPath(beside) != PathKind::kFile) return;
+  FileResult file = ReadFileOrError(beside, kConfigFileBytes);
+  if (file.error) return;
+  ModelConfigResult read =
+      ReadModelConfig(std::move(file.bytes), beside, config.name);
+  if (read.error) return;
+  config.root.Set("quantization_config", std::move(read.config.root));
+}
+
 FoundConfig Read(const std::string& path, const std::string& label) {
   FileResult file = ReadFileOrError(path, kConfigFileBytes);
   if (file.error) return Unreadable(*file.error);
@@ -45,6 +62,7 @@ FoundConfig Read(const std::string& path, const std::string& label) {
   ModelConfigResult config =
       ReadModelConfig(std::move(file.bytes), path, Lower(stem));
   if (config.error) return Unreadable(*config.error);
+  AddQuantization(path, config.config);
   return {std::make_shared<const ModelConfig>(std::move(config.config)), ""};
 }
 

@@ -12,8 +12,20 @@ namespace {
 // Copies what lies at `path` of `from` to the same path of `to`.
 void CopyPath(const ConfigValue& from, std::string_view path, ConfigValue& to) {
   const size_t dot = path.find('.');
-  const std::string_view key = path.substr(0, dot);
+  std::string_view key = path.substr(0, dot);
+  const bool is_each = key.ends_with("[]") && dot != std::string_view::npos;
+  if (is_each) key.remove_suffix(2);
   const ConfigValue* value = from.Find(key);
+  if (is_each && value != nullptr && value->is_array()) {
+    // Of every item of a list, the rest of the path.
+    if (to.Find(key) == nullptr) to.Set(key, ConfigValue::Array());
+    std::vector<ConfigValue>& items = to.Find(key)->mutable_items();
+    for (size_t i = 0; i < value->items().size(); ++i) {
+      if (i >= items.size()) items.push_back(ConfigValue::Object());
+      CopyPath(value->items()[i], path.substr(dot + 1), items[i]);
+    }
+    return;
+  }
   if (value == nullptr) return;
   if (dot == std::string_view::npos) {
     to.Set(key, *value);

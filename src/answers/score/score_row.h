@@ -24,7 +24,8 @@
 namespace foretell {
 
 // The fields of a row that its set's allow-list names, by paths:
-// "lora" is a field with all that it holds, "measured.kv_bytes" one within.
+// "lora" is a field with all that it holds, "measured.kv_bytes" one within,
+// "plans[].bytes" one within each item of a list.
 class ScoreSettings {
  public:
   ScoreSettings(const ConfigValue& fields,

@@ -30,6 +30,13 @@ std::span<const ScoreSet> ScoreSets() {
        .predict = PredictTrainingMemory,
        .measure = MeasureTrainingMemory,
        .finish = FinishTrainingMemory},
+      {.name = "engine_kv",
+       .doc = "vLLM's own planning of the KV cache for a launch and free "
+              "memories.",
+       .settings = {"engine", "version", "model", "card", "argv",
+                    "plans[].available_bytes"},
+       .predict = PredictEngineKv,
+       .measure = MeasureEngineKv},
   };
   return sets;
 }

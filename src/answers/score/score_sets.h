@@ -23,6 +23,8 @@ Prediction PredictTrainingMemory(const ScoreInput& input);
 std::vector<Measured> MeasureTrainingMemory(const ConfigValue& row);
 void FinishTrainingMemory(const std::vector<Score>& scores,
                           ScoreGroups& groups);
+Prediction PredictEngineKv(const ScoreInput& input);
+std::vector<Measured> MeasureEngineKv(const ConfigValue& row);
 
 }  // namespace foretell
 
