@@ -101,46 +101,6 @@ std::string DescribeDevice(const Device& device) {
   return out;
 }
 
-std::vector<std::string> AssumptionsOf(const TrainRequest& request) {
-  const StepCase& step = request.job.step;
-  std::vector<std::string> out;
-  out.push_back(fmt::format(
-      "eager PyTorch {} and transformers {}, with the kernels of sm{}",
-      step.torch, step.transformers, step.capability));
-  out.emplace_back(step.holds_output
-                       ? "the loop holds what the forward returns, logits "
-                         "included, until the backward has run (--loop hold)"
-                       : "the loop keeps the loss alone of what the forward "
-                         "returns, as transformers' Trainer does");
-  if (!step.autocast && !request.job.master_weights) {
-    out.push_back(fmt::format(
-        "parameters, gradients and what the optimizer keeps are {}, without "
-        "autocast",
-        foretell::NameOf(step.dtype)));
-  }
-  out.emplace_back(
-      "a later step: the optimizer's states lie there already, gradients are "
-      "let go by zero_grad(set_to_none=True)");
-  if (!step.mask) out.emplace_back("every sequence is full: no padding mask");
-  if (step.lora && step.lora->float32) {
-    out.emplace_back(
-        "adapters of half-precision models are float32, as peft "
-        "makes them");
-  }
-  if (request.job.weights == WeightFormat::kNf4) {
-    out.emplace_back(request.job.double_quant
-                         ? "the scales of the 4-bit weights are quantized too"
-                         : "the scales of the 4-bit weights are float32");
-  }
-  if (request.job.weights != WeightFormat::kNone) {
-    out.emplace_back(request.job.prepared_float32
-                         ? "what is not packed is float32 "
-                           "(prepare_model_for_kbit_training)"
-                         : "what is not packed stays in the model's dtype");
-  }
-  return out;
-}
-
 class Answerer {
  public:
   explicit Answerer(const TrainRequest& request) : request_(request) {}
@@ -166,33 +126,54 @@ class Answerer {
     return TrainMemoryOf(request_.config, request_.build, job);
   }
 
-  bool LikelyFits(int64_t batch) {
+  // What a micro-batch leaves of the card, by the best values; nothing where
+  // it cannot be compiled.
+  std::optional<int64_t> MarginOf(int64_t batch) {
     TrainingJob job = request_.job;
     job.step.batch = batch;
     const auto memory = MemoryOf(job);
     ++out_.candidates;
     const auto* fits = std::get_if<TrainMemory>(&memory);
-    return fits != nullptr && JudgeFit(*fits, request_.device).likely;
+    if (fits == nullptr) return std::nullopt;
+    return JudgeFit(*fits, request_.device).margin;
   }
 
+  // Needs grow about linearly with the batch, so that a guess between the two
+  // nearest candidates is seldom far off: a few are compiled, not all.
   void SearchBatch() {
-    if (!request_.device.total.any().value()) return;
-    int64_t good = 0;
-    int64_t bad = 0;  // 0: none is known
-    (out_.verdict.likely ? good : bad) = request_.job.step.batch;
-    if (bad > 0) {
-      while (bad > 1 && good == 0) {
-        const int64_t middle = bad / 2;
-        (LikelyFits(middle) ? good : bad) = middle;
+    if (!out_.verdict.margin) return;
+    struct Tried {
+      int64_t batch = 0;
+      int64_t margin = 0;
+    };
+    std::optional<Tried> fits;
+    std::optional<Tried> fails;
+    const auto add = [&](int64_t batch, std::optional<int64_t> margin) {
+      if (margin && *margin >= 0) {
+        fits = Tried{batch, *margin};
+      } else {
+        // What cannot be compiled is too large.
+        fails = Tried{batch, margin.value_or(-1)};
       }
+    };
+    add(request_.job.step.batch, out_.verdict.margin);
+    while (!fits && fails && fails->batch > 1) {
+      const int64_t batch = std::max<int64_t>(1, fails->batch / 2);
+      add(batch, MarginOf(batch));
     }
-    while (good > 0 && bad == 0 && good < kLargestBatch) {
-      (LikelyFits(good * 2) ? good : bad) = good * 2;
+    while (fits && !fails && fits->batch < kLargestBatch) {
+      add(fits->batch * 2, MarginOf(fits->batch * 2));
     }
-    while (good > 0 && bad - good > 1) {
-      const int64_t middle = good + (bad - good) / 2;
-      (LikelyFits(middle) ? good : bad) = middle;
+    while (fits && fails && fails->batch - fits->batch > 1) {
+      const double share = static_cast<double>(fits->margin) /
+                           static_cast<double>(fits->margin - fails->margin);
+      const auto apart = static_cast<double>(fails->batch - fits->batch);
+      const int64_t guess = fits->batch + static_cast<int64_t>(share * apart);
+      const int64_t batch =
+          std::clamp(guess, fits->batch + 1, fails->batch - 1);
+      add(batch, MarginOf(batch));
     }
+    const int64_t good = fits ? fits->batch : 0;
     if (good == 0) return;
     out_.largest_batch = good;
     const int64_t global = request_.global_batch.value_or(
@@ -276,6 +257,52 @@ class Answerer {
 };
 
 }  // namespace
+
+std::string SettingOfFits(const TrainingJob& job) {
+  return fmt::format("{} tokens, {}, {} attention",
+                     WithSeparators(job.step.sequence),
+                     foretell::NameOf(job.step.dtype), job.step.attention);
+}
+
+std::vector<std::string> AssumptionsOf(const TrainRequest& request) {
+  const StepCase& step = request.job.step;
+  std::vector<std::string> out;
+  out.push_back(fmt::format(
+      "eager PyTorch {} and transformers {}, with the kernels of sm{}",
+      step.torch, step.transformers, step.capability));
+  out.emplace_back(step.holds_output
+                       ? "the loop holds what the forward returns, logits "
+                         "included, until the backward has run (--loop hold)"
+                       : "the loop keeps the loss alone of what the forward "
+                         "returns, as transformers' Trainer does");
+  if (!step.autocast && !request.job.master_weights) {
+    out.push_back(fmt::format(
+        "parameters, gradients and what the optimizer keeps are {}, without "
+        "autocast",
+        foretell::NameOf(step.dtype)));
+  }
+  out.emplace_back(
+      "a later step: the optimizer's states lie there already, gradients are "
+      "let go by zero_grad(set_to_none=True)");
+  if (!step.mask) out.emplace_back("every sequence is full: no padding mask");
+  if (step.lora && step.lora->float32) {
+    out.emplace_back(
+        "adapters of half-precision models are float32, as peft "
+        "makes them");
+  }
+  if (request.job.weights == WeightFormat::kNf4) {
+    out.emplace_back(request.job.double_quant
+                         ? "the scales of the 4-bit weights are quantized too"
+                         : "the scales of the 4-bit weights are float32");
+  }
+  if (request.job.weights != WeightFormat::kNone) {
+    out.emplace_back(request.job.prepared_float32
+                         ? "what is not packed is float32 "
+                           "(prepare_model_for_kbit_training)"
+                         : "what is not packed stays in the model's dtype");
+  }
+  return out;
+}
 
 std::string_view NameOf(Fit fit) {
   switch (fit) {

@@ -88,6 +88,10 @@ struct TrainAnswer {
 
 std::variant<TrainAnswer, Refusal> AnswerTrain(TrainRequest request);
 
+// The length, dtype and kernels that methods share, in one line.
+std::string SettingOfFits(const TrainingJob& job);
+std::vector<std::string> AssumptionsOf(const TrainRequest& request);
+
 }  // namespace foretell
 
 #endif  // FORETELL_ANSWERS_TRAIN_H_

@@ -264,7 +264,9 @@ CommandRow TrainCommand() {
             "Adapters over 4-bit weights on a card of 24 GB."},
            {"foretell train meta-llama/Llama-3.1-70B --gpu h100 --gpus 32 "
             "--fsdp 2 --checkpoint full --global-batch 256",
-            "One card's share of a job that 32 cards divide."}},
+            "One card's share of a job that 32 cards divide."},
+           {"foretell train Qwen/Qwen3-4B --fits",
+            "Which method fits which card."}},
       .shape = TrainShape,
       .run = RunTrain};
 }

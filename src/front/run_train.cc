@@ -4,16 +4,35 @@
 #include <variant>
 
 #include "answers/train.h"
+#include "answers/train_fits.h"
 #include "front/step_options.h"
 #include "front/train_options.h"
+#include "input/device_catalogue.h"
 #include "input/model_config_source.h"
 #include "report/present_train.h"
 
 namespace foretell {
 
+namespace {
+
+Outcome RunFits(const Invocation& invocation, const TrainRequest& request) {
+  std::vector<Device> cards;
+  for (const std::string_view id : CardsOfFits()) {
+    cards.push_back(FindDevice(id));
+  }
+  auto result = AnswerFits(request, cards);
+  if (auto* refusal = std::get_if<Refusal>(&result)) {
+    throw AtOptions(invocation, std::move(refusal->errors));
+  }
+  return {.document = PresentFits(std::get<FitsAnswer>(result))};
+}
+
+}  // namespace
+
 Outcome RunTrain(const Invocation& invocation) {
   TrainRequest request = ReadTrainRequest(invocation);
   request.config = LoadModelConfig(invocation.Argument("TARGET"));
+  if (invocation.Has("fits")) return RunFits(invocation, request);
   auto result = AnswerTrain(request);
   if (auto* refusal = std::get_if<Refusal>(&result)) {
     throw AtOptions(invocation, std::move(refusal->errors));

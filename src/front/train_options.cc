@@ -63,7 +63,7 @@ class Reader {
       }
     }
     if (const auto text = line_.Text("gpu-mem")) ReadMemory(*text);
-    if (!line_.Has("gpu") && !line_.Has("gpu-mem")) {
+    if (!line_.Has("gpu") && !line_.Has("gpu-mem") && !line_.Has("fits")) {
       Fail("gpu", "no card is named",
            "write --gpu h100, or its memory: --gpu-mem 24");
     }

@@ -96,6 +96,8 @@ std::vector<OptionRow> LayoutRows() {
        .value = "GIB",
        .doc = "The memory that a program sees on the card, in GiB, where no "
               "card is named or it has another size."},
+      {.name = "fits",
+       .doc = "Which method fits which card, instead of one job on one card."},
       {.name = "gpus",
        .value = "N",
        .doc = "How many cards take part.",

@@ -137,6 +137,32 @@ class Presenter {
 
 }  // namespace
 
+std::vector<std::string_view> CardsOfFits() {
+  return {"rtx-4090", "rtx-5090", "a100-40gb", "l40s",
+          "h100",     "h200",     "b200",      "mi300x"};
+}
+
+Document PresentFits(const FitsAnswer& answer) {
+  Document out(TrainShape());
+  out.Set("name", answer.name);
+  out.Set("class", answer.class_name);
+  out.Set("setting", answer.setting);
+  for (const MethodRow& row : answer.methods) {
+    std::vector<Cell> cells = {row.method, row.option, row.needed.any()};
+    for (const MethodOnCard& card : row.cards) {
+      std::string text = card.batch > 0 ? std::to_string(card.batch) : "no";
+      if (!card.is_certain) text += "?";
+      cells.emplace_back(std::move(text));
+    }
+    out.AddRow("fits", std::move(cells));
+  }
+  for (const std::string& one : answer.assumptions) {
+    out.AddRow("assumptions", {one});
+  }
+  SetFindings(out, {}, {}, {});
+  return out;
+}
+
 Document PresentTrain(const TrainAnswer& answer) {
   return Presenter(answer).Present();
 }

@@ -6,7 +6,11 @@
 #ifndef FORETELL_REPORT_PRESENT_TRAIN_H_
 #define FORETELL_REPORT_PRESENT_TRAIN_H_
 
+#include <string_view>
+#include <vector>
+
 #include "answers/train.h"
+#include "answers/train_fits.h"
 #include "report/document.h"
 #include "report/shape.h"
 
@@ -15,6 +19,12 @@ namespace foretell {
 const DocumentShape& TrainShape();
 
 Document PresentTrain(const TrainAnswer& answer);
+
+// The ids of the cards that PresentFits shows, in its order.
+std::vector<std::string_view> CardsOfFits();
+
+// `answer.cards` are those of CardsOfFits().
+Document PresentFits(const FitsAnswer& answer);
 
 }  // namespace foretell
 

@@ -8,26 +8,29 @@ namespace {
 SectionShape Verdict() {
   return {
       .rows = {
-          FieldRow("verdict", "Verdict", CellType::kText,
-                   "fits, does not fit, or cannot tell, and which is likelier; "
-                   "the first two where the interval leaves no doubt."),
+          Optional(FieldRow(
+              "verdict", "Verdict", CellType::kText,
+              "fits, does not fit, or cannot tell, and which is likelier; "
+              "the first two where the interval leaves no doubt.")),
           Optional(FieldRow("margin", "Margin", CellType::kText,
                             "What is left of the card, or what it lacks.")),
-          FieldRow("needed", "Needed", CellType::kFigure,
-                   "Tensors, workspaces and what lies outside the allocator."),
-          FieldRow("available", "The card has", CellType::kFigure,
-                   "The total that a program sees on the card."),
-          FieldRow("peak_at", "Peak", CellType::kText,
-                   "The phase, operation and module of the peak."),
+          Optional(FieldRow(
+              "needed", "Needed", CellType::kFigure,
+              "Tensors, workspaces and what lies outside the allocator.")),
+          Optional(FieldRow("available", "The card has", CellType::kFigure,
+                            "The total that a program sees on the card.")),
+          Optional(FieldRow("peak_at", "Peak", CellType::kText,
+                            "The phase, operation and module of the peak.")),
           FieldRow("name", "Model", CellType::kText,
                    "The catalogue's id, or the file that was read."),
           FieldRow("class", "Class", CellType::kText, "The class that trains."),
-          FieldRow("setting", "Job", CellType::kText,
-                   "The method, sizes, precision and settings."),
-          FieldRow("device", "Card", CellType::kText,
-                   "The card, and the memory that programs see on it."),
-          FieldRow("trained", "Trains", CellType::kFigure,
-                   "Parameters that take a gradient."),
+          Optional(FieldRow("setting", "Job", CellType::kText,
+                            "The method, sizes, precision and settings.")),
+          Optional(
+              FieldRow("device", "Card", CellType::kText,
+                       "The card, and the memory that programs see on it.")),
+          Optional(FieldRow("trained", "Trains", CellType::kFigure,
+                            "Parameters that take a gradient.")),
       }};
 }
 
@@ -35,20 +38,23 @@ SectionShape AtPeak() {
   return {
       .title = "What fills the card at the peak",
       .rows = {
-          BarsRow("at_peak", "What fills the card at the peak",
-                  "The peak by what its bytes are for.",
-                  {"part", "For", CellType::kText, "What the bytes are for."},
-                  {"bytes", "Bytes", CellType::kFigure, "How many there are."}),
-          KeyedRow("levels", "Three figures", "Of one card, at the peak.",
-                   {{"level", "Figure", CellType::kText,
-                     "allocated, reserved or device."},
-                    {"bytes", "Bytes", CellType::kFigure, "How many."},
-                    {"what", "Is", CellType::kText, "What it counts."}}),
-          KeyedRow("phases", "By phase", "The peak of tensors in each phase.",
-                   {{"phase", "Phase", CellType::kText,
-                     "forward, backward or optimizer."},
-                    {"peak", "Peak", CellType::kFigure,
-                     "The most bytes of tensors that live in it."}}),
+          Optional(BarsRow(
+              "at_peak", "What fills the card at the peak",
+              "The peak by what its bytes are for.",
+              {"part", "For", CellType::kText, "What the bytes are for."},
+              {"bytes", "Bytes", CellType::kFigure, "How many there are."})),
+          Optional(Optional(
+              KeyedRow("levels", "Three figures", "Of one card, at the peak.",
+                       {{"level", "Figure", CellType::kText,
+                         "allocated, reserved or device."},
+                        {"bytes", "Bytes", CellType::kFigure, "How many."},
+                        {"what", "Is", CellType::kText, "What it counts."}}))),
+          Optional(KeyedRow("phases", "By phase",
+                            "The peak of tensors in each phase.",
+                            {{"phase", "Phase", CellType::kText,
+                              "forward, backward or optimizer."},
+                             {"peak", "Peak", CellType::kFigure,
+                              "The most bytes of tensors that live in it."}})),
       }};
 }
 
@@ -65,7 +71,7 @@ SectionShape WhatFits() {
                             "global batch.")),
           Optional(FieldRow("candidates", "Batches tried", CellType::kInteger,
                             "How many were compiled to find it.")),
-          TableRow(
+          Optional(TableRow(
               "levers", "Changes",
               "What each change would give, the least invasive first.",
               {{"change", "Change", CellType::kText, "What is changed."},
@@ -76,8 +82,34 @@ SectionShape WhatFits() {
                {"flops", "FLOPs", CellType::kText,
                 "Of the same tokens, over the job's own."},
                {"training", "What is trained", CellType::kText,
-                "How it changes; absent where it does not.", true}}),
+                "How it changes; absent where it does not.", true}})),
       }};
+}
+
+ColumnShape Card(std::string_view name, std::string_view label) {
+  return {name, label, CellType::kText,
+          "The largest micro-batch of 1, 2, 4, … that is likely to fit the "
+          "card; with a question mark where the intervals leave a doubt about "
+          "one sequence, no where not even that is likely."};
+}
+
+SectionShape MethodsAndCards() {
+  return {.title = "Which method fits which card",
+          .rows = {Optional(KeyedRow(
+              "fits", "Which method fits which card",
+              "Methods, the least invasive first, by cards.",
+              {{"method", "Method", CellType::kText, "What trains, and how."},
+               {"option", "Option", CellType::kText, "What to write."},
+               {"needed", "Needs", CellType::kFigure,
+                "What one sequence at a time needs."},
+               Card("rtx_4090", "4090"),
+               Card("rtx_5090", "5090"),
+               Card("a100_40gb", "A100-40"),
+               Card("l40s", "L40S"),
+               Card("h100", "H100"),
+               Card("h200", "H200"),
+               Card("b200", "B200"),
+               Card("mi300x", "MI300X")}))}};
 }
 
 SectionShape Assumptions() {
@@ -100,8 +132,8 @@ const DocumentShape& TrainShape() {
       .doc =
           "Whether a training job fits its card, what fills the card at the "
           "peak, and what would make it fit.",
-      .sections = {Verdict(), AtPeak(), WhatFits(), Assumptions(),
-                   FindingsSection()}};
+      .sections = {Verdict(), AtPeak(), WhatFits(), MethodsAndCards(),
+                   Assumptions(), FindingsSection()}};
   return shape;
 }
 
