@@ -9,6 +9,7 @@
 #include "base/input_error.h"
 #include "front/score_bar.h"
 #include "input/measured_rows.h"
+#include "input/serving_source.h"
 #include "report/present_score.h"
 
 namespace foretell {
@@ -44,6 +45,8 @@ Outcome RunScore(const Invocation& invocation) {
                         .card_field = std::string(request.set->card_field),
                         .configs_dir = invocation.Text("configs"),
                         .aliases_file = invocation.Text("aliases")});
+  const auto serving = MakeServingSource(invocation.Text("configs"));
+  request.serving = serving.get();
   const ScoreAnswer answer = AnswerScore(request);
   return {.document = PresentScore(answer), .differs = answer.FallsShort()};
 }

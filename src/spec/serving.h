@@ -128,7 +128,7 @@ struct SpeculativeSettings {
   std::optional<ModelConfig> draft;  // where it is another model
 };
 
-struct LoraSettings {
+struct AdapterSettings {
   int64_t max_rank = 16;
   int64_t max_loras = 1;
   int64_t max_cpu_loras = 1;
@@ -199,7 +199,7 @@ struct ServingSettings {
   std::string attention_backend;  // empty where the engine chooses
   bool flashinfer_sampler = false;
   std::optional<SpeculativeSettings> speculative;
-  std::optional<LoraSettings> lora;
+  std::optional<AdapterSettings> lora;
   std::vector<std::pair<std::string, int64_t>> limit_mm_per_prompt;
   bool skip_mm_profiling = false;
   bool language_model_only = false;

@@ -13,18 +13,20 @@ std::string FamilyOf(const MeasuredRow& row) {
   return std::string(group->AsString().value_or(""));
 }
 
-ScoreInput InputOf(const MeasuredRow& row, const ScoreSet& set) {
+ScoreInput InputOf(const MeasuredRow& row, const ScoreSet& set,
+                   const ServingSource* serving) {
   return {.settings = ScoreSettings(row.fields, set.settings),
           .config = row.config.get(),
           .no_config = row.no_config,
           .config_how = row.config_how,
-          .device = row.device.get()};
+          .device = row.device.get(),
+          .serving = serving};
 }
 
 class Scorer {
  public:
-  Scorer(const ScoreSet& set, ScoreAnswer& answer)
-      : set_(&set), answer_(&answer) {}
+  Scorer(const ScoreRequest& request, ScoreAnswer& answer)
+      : set_(request.set), serving_(request.serving), answer_(&answer) {}
 
   void Add(const MeasuredRow& row) {
     ++answer_->rows;
@@ -33,7 +35,7 @@ class Scorer {
       ++answer_->left_out["nothing of what is scored was measured"];
       return;
     }
-    const ScoreInput input = InputOf(row, *set_);
+    const ScoreInput input = InputOf(row, *set_, serving_);
     const Prediction prediction = set_->predict(input);
     if (const auto* left_out = std::get_if<LeftOut>(&prediction)) {
       ++answer_->left_out[left_out->reason];
@@ -75,6 +77,7 @@ class Scorer {
 
  private:
   const ScoreSet* set_;
+  const ServingSource* serving_;
   ScoreAnswer* answer_;
   std::vector<Score> scores_;
 };
@@ -102,7 +105,7 @@ bool ScoreAnswer::FallsShort() const {
 ScoreAnswer AnswerScore(const ScoreRequest& request) {
   ScoreAnswer answer;
   answer.set = request.set->name;
-  Scorer scorer(*request.set, answer);
+  Scorer scorer(request, answer);
   for (const MeasuredRow& row : request.rows.rows) scorer.Add(row);
   scorer.Finish();
   for (const ScoreBar& bar : request.bars) {

@@ -54,6 +54,7 @@ struct ScoreRequest {
   const ScoreSet* set = nullptr;
   MeasuredRows rows;
   std::vector<ScoreBar> bars;
+  const ServingSource* serving = nullptr;  // outlives the answer
 };
 
 ScoreAnswer AnswerScore(const ScoreRequest& request);

@@ -20,6 +20,7 @@
 #include "spec/config_value.h"
 #include "spec/device.h"
 #include "spec/model_config.h"
+#include "spec/serving_source.h"
 
 namespace foretell {
 
@@ -58,6 +59,8 @@ struct ScoreInput {
   // own; empty where its id led to it.
   std::string config_how;
   const Device* device = nullptr;  // the row's card; null where not known
+  // What the program knows of engines and cards; null in sets that need none.
+  const ServingSource* serving = nullptr;
 };
 
 // One predicted quantity. A figure that is unknown is a miss, not a row left

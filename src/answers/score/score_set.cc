@@ -37,6 +37,15 @@ std::span<const ScoreSet> ScoreSets() {
                     "plans[].available_bytes"},
        .predict = PredictEngineKv,
        .measure = MeasureEngineKv},
+      {.name = "engine_launches",
+       .doc =
+           "What vLLM's own validation says to a launch: accepted with which "
+           "values, or refused.",
+       .settings = {"engine", "version", "model", "card", "gpus", "argv"},
+       .predict = PredictEngineLaunch,
+       .measure = MeasureEngineLaunch,
+       .explain = nullptr,
+       .finish = FinishEngineLaunches},
   };
   return sets;
 }
