@@ -88,7 +88,13 @@ void Occupancy::SetKinds(const KnownStorages& known) {
         kinds_[i] = MemoryKind::kInputs;
         break;
       case StorageKind::kState:
-        if (kinds_[i] != MemoryKind::kCache) kinds_[i] = MemoryKind::kStates;
+        // Not the optimizer's: a filled cache, or what earlier micro-batches
+        // left as gradients.
+        if (kinds_[i] == MemoryKind::kCache ||
+            kinds_[i] == MemoryKind::kGradients) {
+          break;
+        }
+        kinds_[i] = MemoryKind::kStates;
         break;
       case StorageKind::kLasting:
         kinds_[i] = MemoryKind::kBuffers;

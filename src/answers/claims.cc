@@ -37,6 +37,15 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
     out.push_back(fmt::format("{} is followed as transformers {} has it",
                               family.title, NewestLibrary().name));
   }
+  // Classes with another head make their base model in the dtype of the file.
+  const std::string& class_name = compiled.model.built.class_name;
+  if (!is_newest && !class_name.ends_with("ForCausalLM") &&
+      !class_name.ends_with("LMHeadModel")) {
+    out.push_back(
+        fmt::format("only the class of the next token is followed under "
+                    "transformers {}",
+                    library.name));
+  }
   if (!is_newest && step.mode != StepMode::kTrain) {
     out.push_back(
         fmt::format("only training steps are followed under transformers {}",
@@ -50,13 +59,17 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
         "flash-attention is no operation of PyTorch: its kernel is taken as "
         "PyTorch's flash kernel, whose FLOPs the counter would not count");
   }
-  if (step.mask && step.attention == "eager") {
-    out.emplace_back("an attention mask that eager attention adds is left out");
-  }
-  if (step.mask && family.reads_mask) {
+  const bool reads_mask =
+      family.reads_mask || !compiled.model.built.model->follows_mask;
+  if (step.mode == StepMode::kDecode && step.autocast) {
     out.emplace_back(
-        "positions or biases that the class makes of the attention mask are "
-        "left out");
+        "the dtypes of a cache that was filled under autocast are taken as "
+        "one");
+  }
+  if (step.mask && (!is_newest || reads_mask)) {
+    out.emplace_back(
+        "what the class makes of an attention mask beyond the attention's own "
+        "is left out");
   }
   const bool lasts = std::ranges::any_of(
       compiled.graph().storages, [](const Storage& storage) {

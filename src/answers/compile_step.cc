@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,8 +62,13 @@ Refusal RefusalOf(std::vector<Finding> findings) {
 
 class Compiler {
  public:
-  Compiler(CompiledStep& out, const StepCase& step)
-      : out_(&out), step_(&step), builder_(*out.model.built.builder) {}
+  // `earlier` are gradients that micro-batches before this one have left.
+  Compiler(CompiledStep& out, const StepCase& step,
+           std::span<const GradientLayout> earlier = {})
+      : out_(&out),
+        step_(&step),
+        builder_(*out.model.built.builder),
+        earlier_(earlier) {}
 
   void Run(StopAfter stop) {
     Execution execution;
@@ -73,6 +79,11 @@ class Compiler {
     execution.flash = IsFlash(*step_);
     execution.inputs_take_gradient = step_->checkpoint && step_->lora;
     builder_.set_execution(execution);
+    std::vector<LeafGradient> held;
+    for (const GradientLayout& one : earlier_) {
+      held.push_back(
+          {one.leaf, builder_.State(one.shape, one.strides, one.dtype)});
+    }
     builder_.StartPhase(Phase::kForward);
     std::vector<Tensor> returned;
     Tensor loss = RunForward(returned);
@@ -86,12 +97,15 @@ class Compiler {
     }
     if (!step_->holds_output) returned.clear();
     builder_.StartPhase(Phase::kBackward);
-    std::vector<LeafGradient> gradients = Backward(loss);
+    std::vector<LeafGradient> gradients = Backward(loss, std::move(held));
     returned.clear();
     loss = Tensor();
     Sort(gradients);
     for (const LeafGradient& one : gradients) {
       out_->gradients.push_back(StorageOf(one.gradient));
+      const Value value = builder_.ValueOf(one.gradient.id());
+      out_->gradient_layouts.push_back(
+          {one.leaf, value.shape, value.strides, value.dtype});
     }
     if (stop == StopAfter::kBackward) return;
     RunOptimizer(gradients);
@@ -118,21 +132,28 @@ class Compiler {
 
   Tensor RunForward(std::vector<Tensor>& returned) {
     BuiltModel& built = out_->model.built;
-    const std::vector<StepInput> stated = InputsOf(built.class_name, *step_);
+    const std::vector<StepInput> stated = InputsOf(built, *step_);
     ForwardInputs inputs;
     inputs.input_ids = InputNamed(builder_, stated, "input_ids");
     // The caller holds them also where the model does not take them.
     const Tensor labels = InputNamed(builder_, stated, "labels");
     if (step_->mode == StepMode::kTrain) inputs.labels = labels;
-    // A mask of ones changes no operation that the kernels run; it lives.
-    InputNamed(builder_, stated, "attention_mask");
+    const Tensor decoder_ids =
+        InputNamed(builder_, stated, "decoder_input_ids");
+    inputs.decoder_ids = decoder_ids;
+    inputs.attention_mask = InputNamed(builder_, stated, "attention_mask");
     inputs.attention = IsFlash(*step_) ? "sdpa" : step_->attention;
     inputs.prefill = step_->mode == StepMode::kPrefill;
     std::vector<Tensor> cache;
     inputs.cache = &cache;
     if (step_->mode == StepMode::kDecode) {
       inputs.past = step_->sequence;
-      inputs.input_ids = builder_.CutBefore(inputs.input_ids, -1, 1);
+      if (inputs.decoder_ids.empty()) {
+        inputs.input_ids = builder_.CutBefore(inputs.input_ids, -1, 1);
+      } else {
+        inputs.past = inputs.decoder_ids.size(-1);
+        inputs.decoder_ids = builder_.CutBefore(inputs.decoder_ids, -1, 1);
+      }
     }
     inputs.experts = step_->experts;
     inputs.returned = &returned;
@@ -159,7 +180,7 @@ class Compiler {
       return;
     }
     if (cache.empty()) {
-      if (is_recurrent && step_->mode == StepMode::kPrefill) return;
+      if (is_recurrent) return;
       builder_.Fail("what this class does with a cache is not derived");
       return;
     }
@@ -201,6 +222,7 @@ class Compiler {
   CompiledStep* out_;
   const StepCase* step_;
   Builder& builder_;
+  std::span<const GradientLayout> earlier_;
 };
 
 // What trains: before the forward is written.
@@ -236,15 +258,44 @@ BuildOptions WithLibrary(BuildOptions build, const StepCase& step) {
 
 }  // namespace
 
-std::vector<StepInput> InputsOf(std::string_view class_name,
-                                const StepCase& step) {
+std::vector<StepInput> InputsOf(const BuiltModel& built, const StepCase& step) {
   if (!step.inputs.empty()) return step.inputs;
-  const InputShapes shapes = ShapesFor(class_name, step);
+  const InputShapes shapes = ShapesFor(built.class_name, step);
   std::vector<StepInput> out = {{"input_ids", DType::kInt64, shapes.ids},
                                 {"labels", DType::kInt64, shapes.labels}};
-  if (step.mask) out.push_back({"attention_mask", DType::kInt64, shapes.ids});
+  if (step.mode != StepMode::kTrain && built.model->takes_decoder_ids) {
+    const int64_t tokens = step.target > 0 ? step.target : step.sequence;
+    out.push_back({"decoder_input_ids", DType::kInt64, {step.batch, tokens}});
+  }
+  if (step.mask) {
+    Shape shape = shapes.ids;
+    // A decoded token's mask is of the cached ones, too.
+    if (step.mode == StepMode::kDecode && !built.model->takes_decoder_ids) {
+      shape.Set(shape.rank() - 1, step.sequence + 1);
+    }
+    out.push_back({"attention_mask", DType::kInt64, shape});
+  }
   return out;
 }
+
+namespace {
+
+// The gradients that the micro-batches before the last one leave: one backward
+// shows where each lies. Nothing where there are none; a compile that fails
+// fails again.
+std::vector<GradientLayout> EarlierGradients(const ModelConfig& config,
+                                             const BuildOptions& build,
+                                             const StepCase& step) {
+  if (step.accumulate <= 1 || step.mode != StepMode::kTrain) return {};
+  StepCase first = step;
+  first.accumulate = 1;
+  PartialStep before =
+      CompilePartly(config, build, first, StopAfter::kBackward);
+  if (!before.compiled) return {};
+  return std::move(before.compiled->gradient_layouts);
+}
+
+}  // namespace
 
 PartialStep CompilePartly(const ModelConfig& config, const BuildOptions& build,
                           const StepCase& step, StopAfter stop) {
@@ -261,7 +312,9 @@ PartialStep CompilePartly(const ModelConfig& config, const BuildOptions& build,
     out.reason = refusal->what;
     return out;
   }
-  Compiler(*out.compiled, step).Run(stop);
+  const std::vector<GradientLayout> earlier =
+      EarlierGradients(config, build, step);
+  Compiler(*out.compiled, step, earlier).Run(stop);
   out.reason = out.compiled->model.built.builder->failure();
   return out;
 }
@@ -284,7 +337,9 @@ std::variant<CompiledStep, Refusal> CompileStep(const ModelConfig& config,
     error.cure = std::move(refusal->cure);
     return Refusal{{error}};
   }
-  Compiler(out, step).Run(stop);
+  const std::vector<GradientLayout> earlier =
+      EarlierGradients(config, build, step);
+  Compiler(out, step, earlier).Run(stop);
   const std::string& failure = out.model.built.builder->failure();
   if (!failure.empty()) {
     InputError error;

@@ -3,6 +3,10 @@
 //
 //   parameters -> frozen, adapters -> forward -> loss -> backward -> optimizer
 //
+// Where gradients of several micro-batches are added up, the last of them is
+// written: the gradients of those before it lie there from the start, as one
+// backward leaves them.
+//
 // What decides which operations the source executes (what trains, adapters,
 // precision) is applied before the forward is written: kernels are chosen by
 // dtypes and by whether a gradient is needed.
@@ -31,6 +35,14 @@ namespace foretell {
 
 enum class StopAfter : uint8_t { kForward, kBackward, kOptimizer };
 
+// Where and how a leaf's gradient lies once a backward has run.
+struct GradientLayout {
+  ValueId leaf;
+  Shape shape;
+  Shape strides;
+  DType dtype = DType::kFloat32;
+};
+
 struct CompiledStep {
   ReadModel model;
   int64_t gradient_bytes = 0;               // of all parameters that train
@@ -39,6 +51,7 @@ struct CompiledStep {
   // Storages that hold gradients, states and what the caller got back from
   // the forward, for tables.
   std::vector<StorageId> gradients = {};
+  std::vector<GradientLayout> gradient_layouts = {};
   std::vector<StorageId> states = {};
   std::vector<StorageId> cache = {};  // of generation, before and after
   std::vector<StorageId> returned = {};
@@ -62,8 +75,7 @@ PartialStep CompilePartly(const ModelConfig& config, const BuildOptions& build,
 
 // The tensors that go into the class's forward: `step.inputs`, or what the
 // class takes at the step's sizes.
-std::vector<StepInput> InputsOf(std::string_view class_name,
-                                const StepCase& step);
+std::vector<StepInput> InputsOf(const BuiltModel& built, const StepCase& step);
 
 }  // namespace foretell
 

@@ -52,6 +52,10 @@ std::string SettingOf(const StepCase& step, DType dtype) {
   if (step.mode != StepMode::kTrain) {
     return fmt::format("{}", fmt::join(parts, ", "));
   }
+  if (step.accumulate > 1) {
+    parts.push_back(fmt::format("the last of {} micro-batches",
+                                WithSeparators(step.accumulate)));
+  }
   if (step.checkpoint) parts.emplace_back("every block checkpointed");
   if (step.lora) {
     parts.push_back(fmt::format("LoRA r={} on {}", step.lora->rank,
@@ -89,7 +93,8 @@ std::vector<std::string> AssumptionsOf(const StepCase& step) {
             : "a later step: the optimizer's states lie there already "
               "(--first-step: it makes them)");
   }
-  if (!step.mask) out.emplace_back("no attention mask is passed");
+  out.emplace_back(step.mask ? "an attention mask is passed, and is full"
+                             : "no attention mask is passed");
   out.emplace_back(
       "not in any figure: workspaces of libraries (cuBLAS, cuDNN), rounding "
       "and holes of the caching allocator, the driver's context");
@@ -231,6 +236,18 @@ bool Judge(const StepRuleInput& input, StepAnswer& out) {
 
 namespace {
 
+// Recurrences whose fused kernels come with packages of their own.
+void AddLoops(const Graph& graph, std::vector<std::string>& out) {
+  const bool mixes = std::ranges::any_of(graph.regions, [](const Region& one) {
+    return one.kind == RegionKind::kMixer;
+  });
+  if (!mixes) return;
+  out.emplace_back(
+      "recurrences and short convolutions run as their library's own loops and "
+      "products, token by token or in chunks: fused kernels (mamba-ssm, "
+      "causal-conv1d, flash-linear-attention) are not installed");
+}
+
 // Nothing where the products pass 2^63 - 1, as the conventions then do.
 void AddConventions(const CompiledStep& compiled, const StepCase& step,
                     StepResult& out) {
@@ -270,9 +287,11 @@ std::variant<StepAnswer, Refusal> AnswerStep(const StepRequest& request) {
     return TooLarge(request);
   }
   AddConventions(compiled, request.step, result);
+  result.attention_kernels = AttentionKernels(compiled.graph(), request.step);
   out.result = std::move(result);
   out.not_exact = ReasonsNotExact(compiled, request.step);
   out.assumptions = AssumptionsOf(request.step);
+  AddLoops(compiled.graph(), out.assumptions);
   for (const Finding& finding : compiled.model.log.findings) {
     out.findings.push_back(finding);
   }

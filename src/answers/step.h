@@ -21,6 +21,7 @@
 
 #include "analysis/flops_conventions.h"
 #include "analysis/occupancy.h"
+#include "answers/attention_kernels.h"
 #include "answers/refusal.h"
 #include "answers/step_tables.h"
 #include "base/finding.h"
@@ -73,6 +74,7 @@ struct StepResult {
   std::vector<FlopsConvention> conventions;
   std::vector<FlopsTerm> reconciliation;
   std::vector<UncountedOperation> uncounted;
+  std::vector<AttentionKernel> attention_kernels;
   std::vector<StepOperator> operators;
   std::vector<StepModule> modules;
   std::vector<MemoryPoint> timeline;

@@ -99,7 +99,7 @@ std::string WayOf(const StepCase& step) {
 // block's; Adafactor makes some of its own anew each step.
 bool MayCompose(const StepCase& step) {
   return step.optimizer != "adamw_foreach" && step.optimizer != "adafactor" &&
-         !step.first_step && step.frozen.empty();
+         !step.first_step && step.frozen.empty() && step.accumulate <= 1;
 }
 
 StepFigures FromComposed(const ComposedStep& composed, const StepCase& step) {

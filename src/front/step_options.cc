@@ -62,6 +62,7 @@ class Reader {
     CheckAttention(step.attention);
     step.experts = Word("experts");
     if (Offers("sm")) step.capability = Number(Word("sm"));
+    step.mask = Offers("mask") && line_.Has("mask");
     // "--checkpoint" alone asks for it.
     step.checkpoint = line_.Has("checkpoint") &&
                       line_.Text("checkpoint").value_or("full") == "full";
@@ -122,6 +123,9 @@ class Reader {
   void ReadTraining(StepCase& step) {
     step.optimizer = Word("optimizer");
     step.first_step = Offers("first-step") && line_.Has("first-step");
+    if (Offers("first-step")) {
+      step.accumulate = line_.Integer("accumulate").value_or(1);
+    }
     const auto text =
         Offers("lora") ? line_.Text("lora") : std::optional<std::string>();
     if (text) {
@@ -133,8 +137,9 @@ class Reader {
     }
     ReadFrozen(step);
     if (step.mode == StepMode::kTrain) return;
-    constexpr std::array<std::string_view, 5> kTrainingOnly = {
-        "checkpoint", "lora", "freeze", "optimizer", "first-step"};
+    constexpr std::array<std::string_view, 6> kTrainingOnly = {
+        "checkpoint", "lora",       "freeze",
+        "optimizer",  "first-step", "accumulate"};
     for (const std::string_view option : kTrainingOnly) {
       if (!line_.Has(option)) continue;
       Fail(option,

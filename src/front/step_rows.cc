@@ -36,6 +36,10 @@ std::vector<OptionRow> SizeRows() {
            "--seq where absent.",
        .kind = ValueKind::kInteger,
        .aliases = {"target", "target-len", "tgt-len", "max-target-length"}},
+      {.name = "mask",
+       .doc = "Pass an attention mask, as a collator that pads does; it is "
+              "taken to be full.",
+       .aliases = {"attention-mask"}},
   };
 }
 
@@ -102,6 +106,14 @@ std::vector<OptionRow> TrainingRows() {
                    "adafactor"},
        .default_value = "adamw_fused",
        .aliases = {"optim", "optimiser"}},
+      {.name = "accumulate",
+       .value = "N",
+       .doc = "Micro-batches whose gradients are added up before the optimizer "
+              "steps. The figures are the last one's, and the optimizer's.",
+       .default_value = "1",
+       .kind = ValueKind::kInteger,
+       .aliases = {"gradient-accumulation-steps", "grad-accum",
+                   "accumulate-grad-batches"}},
       {.name = "first-step",
        .doc = "The step in which the optimizer makes its states, instead of a "
               "later one."},

@@ -14,8 +14,8 @@ namespace {
 
 // Of a step's rows, those that a job says too; the rest it settles.
 std::vector<OptionRow> SharedRows() {
-  constexpr std::array<std::string_view, 4> kSettled = {"mode", "sm", "lora",
-                                                        "first-step"};
+  constexpr std::array<std::string_view, 5> kSettled = {
+      "mode", "sm", "lora", "first-step", "accumulate"};
   std::vector<OptionRow> out;
   for (OptionRow& row : StepRows()) {
     if (std::ranges::find(kSettled, row.name) != kSettled.end()) continue;

@@ -1,9 +1,14 @@
 #include "input/step_case.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <string>
 #include <utility>
 
+#include "base/nearest.h"
 #include "input/lora_text.h"
 
 namespace foretell {
@@ -56,6 +61,30 @@ std::vector<StepInput> ReadInputs(const ConfigValue* inputs) {
   return out;
 }
 
+// What a case can state: tools/pytorch/record.py, and its sharded twin, whose
+// own keys only say how a step is divided.
+constexpr std::array<std::string_view, 39> kCaseKeys = {
+    "batch",       "seq",          "tgt",      "dtype",       "autocast",
+    "attn",        "experts",      "mode",     "checkpoint",  "lora",
+    "freeze",      "optimizer",    "steps",    "accumulate",  "mask",
+    "over",        "edit",         "class",    "device",      "what",
+    "config",      "id",           "shard",    "world",       "rank",
+    "param_dtype", "reduce_dtype", "prefetch", "sync",        "clip",
+    "tp",          "wrap",         "loss",     "bucket_mb",   "stages",
+    "split",       "schedule",     "rotate",   "microbatches"};
+
+// A setting that nobody reads would be claimed as if it were not there.
+void CheckKeys(const ConfigValue& object, const RowFields& row) {
+  for (const auto& [key, value] : object.members()) {
+    if (std::ranges::find(kCaseKeys, key) != kCaseKeys.end()) continue;
+    const auto near = NearestNames(key, kCaseKeys, 1);
+    row.Problem(&value, key, "is no key of a case",
+                near.empty()
+                    ? std::string("take it out")
+                    : fmt::format("write {}, or take it out", near.front()));
+  }
+}
+
 // A case under its keys; what it leaves out is the recorder's default.
 class CaseReader {
  public:
@@ -65,12 +94,13 @@ class CaseReader {
     const auto mode = ParseMode(fields_.OptionalText("mode"));
     if (!mode) Refuse("mode", "is no mode of the recorder");
     out.mode = mode.value_or(StepMode::kTrain);
-    out.batch = Count("batch", 1);
-    out.sequence = Count("seq", 128);
+    out.batch = Size("batch", 1);
+    out.sequence = Size("seq", 128);
     out.target = Count("tgt", 0);
     out.mask = Count("mask", 0) != 0;
     out.checkpoint = Count("checkpoint", 0) != 0;
     out.first_step = Count("steps", 2) <= 1;
+    out.accumulate = Size("accumulate", 1);
     out.dtype = ReadDType("dtype", "float32");
     if (!Text("autocast").empty()) out.autocast = ReadDType("autocast", "");
     out.attention = TextOr("attn", "sdpa");
@@ -102,6 +132,12 @@ class CaseReader {
 
   int64_t Count(std::string_view key, int64_t otherwise) const {
     return fields_.Get(key) == nullptr ? otherwise : fields_.Count(key);
+  }
+
+  int64_t Size(std::string_view key, int64_t otherwise) const {
+    const int64_t size = Count(key, otherwise);
+    if (size < 1) Refuse(key, "is not at least 1");
+    return size;
   }
 
   DType ReadDType(std::string_view key, std::string_view otherwise) const {
@@ -141,6 +177,7 @@ StepCase ReadStepCase(const RowFields& row) {
   StepCase out;
   out.inputs = ReadInputs(row.Object("inputs"));
   if (const ConfigValue* object = row.Object("case")) {
+    CheckKeys(*object, row);
     CaseReader(row.Of(*object)).Read(out);
   }
   if (row.Get("sm") != nullptr) {

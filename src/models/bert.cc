@@ -37,10 +37,10 @@ struct BertBody {
                    config.positions, config.types),
         encoder(at.Child("encoder"), config.layer, config.layers) {}
 
-  BertResults Forward(const Tensor& input_ids,
-                      std::string_view attention) const {
+  BertResults Forward(const Tensor& input_ids, std::string_view attention,
+                      const Tensor& padding) const {
     const Tensor embedded = embeddings.Forward(input_ids);
-    return encoder.Forward(embedded, attention);
+    return encoder.Forward(embedded, attention, padding);
   }
 
   BertEmbeddings embeddings;
@@ -68,7 +68,6 @@ extern const Family kBertFamily = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
-    .oldest_library = "4.57",
     .build = Build,
 };
 

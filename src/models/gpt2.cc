@@ -72,6 +72,7 @@ class Gpt2 : public Model {
         ln_f_(base_.Child("ln_f", RegionKind::kNorm), config.block.hidden,
               config.block.norm_epsilon) {
     wte_.module.MarkInputEmbeddings();
+    follows_mask = true;
     AddHead();
   }
 
@@ -177,16 +178,26 @@ class Gpt2 : public Model {
                        which_ == Gpt2Head::kAnswer && config_.uses_cache &&
                            !builder.execution().checkpoint);
     const int64_t length = inputs.input_ids.size(1);
-    if (config_.padding) LookForPadding(inputs.input_ids);
+    if (config_.padding && inputs.attention_mask.empty()) {
+      LookForPadding(inputs.input_ids);
+    }
     const Tensor input_ids = View(inputs.input_ids, {-1, length});
     const Tensor embedded = wte_.Forward(input_ids);
     const Tensor position_ids = PositionIds(builder, length, inputs.past);
     const Tensor positions = wpe_.Forward(position_ids);
     Tensor hidden = Add(embedded, positions);
     // With a cache the library does not look for packed sequences.
-    const Tensor mask =
-        CausalMask(embedded, cache.layers.empty() ? position_ids : Tensor(),
-                   inputs.attention, 0, inputs.past);
+    const auto make_mask = [&] {
+      if (!inputs.attention_mask.empty()) {
+        return CausalMaskOver(
+            View(inputs.attention_mask, {embedded.size(0), -1}), embedded,
+            inputs.attention, {.past = inputs.past});
+      }
+      return CausalMask(embedded,
+                        cache.layers.empty() ? position_ids : Tensor(),
+                        inputs.attention, 0, inputs.past);
+    };
+    const Tensor mask = make_mask();
     hidden = drop_.Forward(hidden);
     for (const Gpt2Block& block : blocks_) {
       hidden = block.Forward(hidden, mask, position_ids, inputs.attention,

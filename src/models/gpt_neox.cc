@@ -43,6 +43,7 @@ class GptNeox : public HeadedDecoder {
                           config.layer.heads.hidden, config.layer.norm_epsilon),
         rotary_emb_(base_.Child("rotary_emb"), config.rope) {
     fills_cache_ = fills_cache;
+    follows_mask = true;
     AddHead(embed_in_, config.ties);
   }
 
@@ -58,9 +59,16 @@ class GptNeox : public HeadedDecoder {
     context.position_ids =
         PositionIds(base_.builder(), embedded.size(1), inputs.past);
     // With a cache nobody looks for several sequences in a row.
-    context.mask = CausalMask(
-        embedded, cache.layers.empty() ? context.position_ids : Tensor(),
-        inputs.attention, 0, inputs.past);
+    const auto make_mask = [&] {
+      if (!inputs.attention_mask.empty()) {
+        return CausalMaskOver(inputs.attention_mask, embedded, inputs.attention,
+                              {.past = inputs.past});
+      }
+      return CausalMask(embedded,
+                        cache.layers.empty() ? context.position_ids : Tensor(),
+                        inputs.attention, 0, inputs.past);
+    };
+    context.mask = make_mask();
     Tensor hidden = emb_dropout_.Forward(embedded);
     context.rotary = rotary_emb_.Forward(hidden, context.position_ids);
     for (const NeoxLayer& layer : layers_) {
@@ -168,6 +176,7 @@ extern const Family kGptNeoxFamily = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
+    .oldest_library = "4.57",
     .build = Build,
 };
 

@@ -17,6 +17,12 @@ namespace foretell {
 struct ForwardInputs {
   Tensor input_ids;  // [batch, seq] int64
   Tensor labels;     // [batch, seq] int64, [batch] for a class of sequences
+  // What an encoder-decoder's decoder reads, where it is told; one token in a
+  // decode, in which the encoder's output is there already.
+  Tensor decoder_ids;
+  // A full mask of padding [batch, past + seq] that the caller passes; empty
+  // where it passes none. Of an encoder-decoder it is the encoder's.
+  Tensor attention_mask;
   // Fills a generation cache, and gives the last token's logits only.
   bool prefill = false;
   // Tokens that a filled cache holds when one more is decoded; 0: none.
@@ -53,6 +59,10 @@ class Model {
   // keeps two.
   std::vector<LayerState> states;
   ContextLength context_length;
+  // What the class makes of a mask of padding is written out.
+  bool follows_mask = false;
+  // The class takes its decoder's tokens as an input of their own.
+  bool takes_decoder_ids = false;
   // A class for the next token whose layers look ahead: a prefill gives the
   // last token's logits, but there is no cache to fill.
   bool runs_without_cache = false;

@@ -78,6 +78,7 @@ extern const Family kOlmo2Family = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
+    .oldest_library = "4.57",
     .build = Build,
 };
 

@@ -69,6 +69,7 @@ class Roberta : public Model {
         base_(head == RobertaHead::kNone ? root : root.Child("roberta")),
         embeddings_(base_.Child("embeddings"), config),
         encoder_(base_.Child("encoder"), config.layer, config.layers) {
+    follows_mask = head != RobertaHead::kChoice;
     if (head == RobertaHead::kNone || head == RobertaHead::kChoice) {
       pooler_.emplace(base_.Child("pooler"), config.layer.hidden);
     }
@@ -82,8 +83,7 @@ class Roberta : public Model {
 
   Tensor Forward(const ForwardInputs& inputs) override {
     if (head_ == RobertaHead::kChoice) return RunChoice(inputs);
-    const auto [hidden, pooled, cache] =
-        RunBase(inputs.input_ids, inputs.attention);
+    const auto [hidden, pooled, cache] = RunBase(inputs.input_ids, inputs);
     switch (head_) {
       case RobertaHead::kCausalLm: {
         const Tensor logits = vocabulary_head_->Forward(Alias(hidden));
@@ -147,10 +147,11 @@ class Roberta : public Model {
   }
 
   BertResults RunBase(const Tensor& input_ids,
-                      std::string_view attention) const {
+                      const ForwardInputs& inputs) const {
     const Scope scope = base_.Enter();
     const Tensor embedded = embeddings_.Forward(input_ids);
-    BertResults out = encoder_.Forward(embedded, attention);
+    BertResults out =
+        encoder_.Forward(embedded, inputs.attention, inputs.attention_mask);
     if (pooler_) out.pooled = pooler_->Forward(out.hidden);
     return out;
   }
@@ -159,7 +160,7 @@ class Roberta : public Model {
   Tensor RunChoice(const ForwardInputs& inputs) const {
     const int64_t choices = inputs.input_ids.size(1);
     const Tensor rows = View(inputs.input_ids, {-1, inputs.input_ids.size(-1)});
-    const BertResults results = RunBase(rows, inputs.attention);
+    const BertResults results = RunBase(rows, inputs);
     const Tensor pooled = dropout_->Forward(results.pooled);
     const Tensor logits = View(classifier_->Forward(pooled), {-1, choices});
     return Scored(logits, inputs, CrossEntropy);
@@ -241,7 +242,6 @@ extern const Family kRobertaFamily = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
-    .oldest_library = "4.57",
     .build = Build,
 };
 
@@ -252,7 +252,6 @@ extern const Family kXlmRobertaFamily = {
     .model_types = kXlmModelTypes,
     .classes = kXlmClasses,
     .old_names = {},
-    .oldest_library = "4.57",
     .build = BuildXlm,
 };
 

@@ -51,22 +51,6 @@ constexpr auto kUmt5Classes = ClassesWithout(0);
 constexpr auto kMt5Classes = ClassesWithout(1);
 constexpr auto kClasses = ClassesWithout(2);
 
-constexpr T5Dialect kMt5 = {.vocabulary = 250112,
-                            .inner = 1024,
-                            .layers = 8,
-                            .heads = 6,
-                            .feed_forward = "gated-gelu",
-                            .start = 0,
-                            .scale = T5Dialect::Scale::kNever};
-constexpr T5Dialect kUmt5 = {.vocabulary = 250112,
-                             .inner = 1024,
-                             .layers = 8,
-                             .heads = 6,
-                             .feed_forward = "gated-gelu",
-                             .start = 0,
-                             .scale = T5Dialect::Scale::kWhileTied,
-                             .bias_everywhere = true};
-
 class T5 : public Model {
  public:
   T5(const Module& root, const T5Config& config, const T5Class& which)
@@ -164,23 +148,37 @@ class T5 : public Model {
   // T5EncoderModel, which is the root or below a classifier.
   Tensor RunEncoder(const ForwardInputs& inputs) const {
     const Scope scope = base_.Enter();
-    return encoder_.Forward(inputs.input_ids, Tensor(), inputs.attention);
+    return encoder_.Forward(inputs.input_ids, Tensor(), inputs.attention,
+                            inputs.attention_mask);
   }
 
   // Encoder and decoder; the decoder reads `targets`, moved on by one where
   // `shift` is set.
   Decoded RunBoth(const ForwardInputs& inputs, const Tensor& targets,
                   bool shift) const {
-    if (targets.empty()) {
-      root_.builder().Fail("the decoder has no tokens to read");
+    Builder& builder = root_.builder();
+    const bool is_told = !inputs.decoder_ids.empty();
+    if ((targets.empty() || inputs.past > 0) && !is_told) {
+      builder.Fail("the decoder has no tokens to read");
       return {inputs.input_ids, inputs.input_ids};
     }
-    Tensor ids = head_ == T5Head::kAnswer ? Shift(targets) : Tensor();
+    Tensor ids = inputs.decoder_ids;
+    if (!is_told && head_ == T5Head::kAnswer) ids = Shift(targets);
+    const EncoderDecoderSizes sizes = {
+        config_.decoder_layers, config_.layer.heads, config_.layer.head_dim,
+        config_.layer.width};
+    EncoderDecoderCache cache =
+        StartEncoderDecoderCache(builder, inputs, sizes);
     const Tensor encoded =
-        encoder_.Forward(inputs.input_ids, Tensor(), inputs.attention);
+        inputs.past > 0
+            ? EncodedBefore(builder, inputs, sizes)
+            : encoder_.Forward(inputs.input_ids, Tensor(), inputs.attention,
+                               inputs.attention_mask);
     inputs.Return(encoded);
     if (ids.empty()) ids = shift ? Shift(targets) : targets;
-    Tensor hidden = decoder_->Forward(ids, encoded, inputs.attention);
+    Tensor hidden = decoder_->Forward(ids, encoded, inputs.attention,
+                                      inputs.attention_mask, &cache);
+    ReturnCache(cache, inputs);
     return {std::move(ids), std::move(hidden)};
   }
 
@@ -237,6 +235,9 @@ std::unique_ptr<Model> BuildAs(const ConfigView& config, const Module& root,
   add("encoder", settings.encoder_layers,
       settings.is_decoder && !found->has_decoder);
   if (found->has_decoder) add("decoder", settings.decoder_layers, true);
+  model->takes_decoder_ids = found->has_decoder;
+  // A lone encoder that the file makes a decoder would read it otherwise.
+  model->follows_mask = found->has_decoder || !settings.is_decoder;
   model->context_length = {std::nullopt, "relative positions"};
   return model;
 }
@@ -271,7 +272,6 @@ extern const Family kT5Family = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = kOldNames,
-    .oldest_library = "4.57",
     .build = Build,
 };
 

@@ -62,7 +62,12 @@ class Presenter {
     AddPhases(result);
     if (view_.by_region) AddRegions(result);
     if (view_.by_operator) AddOperators(result);
-    if (!view_.reconcile.empty()) AddConventions(result);
+    AddKernels(result);
+    if (view_.reconcile.empty()) {
+      AddUncountedProducts(result);
+    } else {
+      AddConventions(result);
+    }
     for (const std::string& one : answer_.assumptions) {
       document_.AddRow("assumptions", {one});
     }
@@ -122,6 +127,20 @@ class Presenter {
       document_.AddRow("operators",
                        {row.name, row.calls, Flops(row.flops_forward),
                         Flops(row.flops_backward), Bytes(row.kept)});
+    }
+  }
+
+  void AddKernels(const StepResult& result) {
+    for (const AttentionKernel& one : result.attention_kernels) {
+      document_.AddRow("attention_kernels", {one.kernel, one.calls, one.why});
+    }
+  }
+
+  // Products that the counter has no formula for, beside its sum.
+  void AddUncountedProducts(const StepResult& result) {
+    for (const UncountedOperation& one : result.uncounted) {
+      if (one.flops == 0) continue;
+      document_.AddRow("uncounted", {one.name, one.times, one.flops});
     }
   }
 

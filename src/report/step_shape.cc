@@ -124,6 +124,19 @@ SectionShape Operators() {
             "Bytes that it made and that are kept for the backward."}}))}};
 }
 
+SectionShape Kernels() {
+  return {
+      .title = "Attention",
+      .rows = {Optional(TableRow(
+          "attention_kernels", "Kernels that run attention",
+          "Which kernel scaled_dot_product_attention picks in the forward.",
+          {{"kernel", "Kernel", CellType::kText,
+            "cuDNN, flash, memory-efficient or math, in the order in which "
+            "they are asked."},
+           {"calls", "Calls", CellType::kInteger, "How often it runs."},
+           {"why", "Why", CellType::kText, "What those before it refuse."}}))}};
+}
+
 SectionShape Conventions() {
   return {
       .title = "FLOPs as others count them",
@@ -175,7 +188,7 @@ const DocumentShape& StepShape() {
           "The memory and the FLOPs of one step of training or inference on "
           "one device: the peak, where it is reached and what lives then.",
       .sections = {Verdict(), AtPeak(), Phases(), Regions(), Operators(),
-                   Conventions(), Assumptions(), FindingsSection()}};
+                   Kernels(), Conventions(), Assumptions(), FindingsSection()}};
   return shape;
 }
 

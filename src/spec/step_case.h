@@ -60,6 +60,9 @@ struct StepCase {
   // The training loop holds what the forward returns, logits included, until
   // the backward has run; else it holds the loss alone.
   bool holds_output = true;
+  // Micro-batches whose gradients are added up before the optimizer's step; the
+  // last of them is the one that is meant.
+  int64_t accumulate = 1;
   int capability = 90;  // ten times the card's major number plus the minor
   std::string transformers = "5.23";
   std::string torch = "2.15";

@@ -71,6 +71,22 @@ std::map<std::string, int64_t> All(const StepFigures& figures) {
 
 class StepRelations : public testing::TestWithParam<std::string_view> {};
 
+// The gradients of the micro-batches before lie there from the start; how many
+// there were makes no difference.
+TEST_P(StepRelations, AccumulatedGradientsLieThereFromTheStart) {
+  StepCase step = Small();
+  const auto alone = All(Figures(GetParam(), step));
+  step.accumulate = 2;
+  const auto two = All(Figures(GetParam(), step));
+  step.accumulate = 7;
+  EXPECT_EQ(two, All(Figures(GetParam(), step))) << GetParam();
+  const int64_t gradients = alone.at("gradient_bytes");
+  EXPECT_EQ(two.at("peak_forward"), alone.at("peak_forward") + gradients);
+  EXPECT_GE(two.at("peak_backward"), alone.at("peak_backward"));
+  EXPECT_EQ(two.at("peak_optimizer"), alone.at("peak_optimizer"));
+  EXPECT_EQ(two.at("saved_bytes"), alone.at("saved_bytes"));
+}
+
 TEST_P(StepRelations, ALargerStepNeverLowersAFigure) {
   for (const bool checkpoint : {false, true}) {
     StepCase step = Small();
@@ -212,6 +228,44 @@ TEST_P(StepRelations, CheckpointingKeepsLessAndComputesTheForwardAgain) {
     if (forward != plain.flops_forward.end()) {
       EXPECT_LE(recomputed, forward->second) << name;
     }
+  }
+}
+
+int64_t HighestPeak(const StepFigures& figures) {
+  int64_t highest = 0;
+  for (const auto& [name, bytes] : figures.figures) {
+    if (name.starts_with("peak_")) highest = std::max(highest, bytes);
+  }
+  return highest;
+}
+
+// What a block keeps for its second run may come on top of what that run makes,
+// and no more.
+TEST_P(StepRelations, CheckpointingRaisesAPeakByItsOwnBuffersAtMost) {
+  for (const int64_t sequence : {8, 64, 512}) {
+    StepCase step = Small();
+    step.sequence = sequence;
+    const StepFigures plain = Figures(GetParam(), step, 4);
+    step.checkpoint = true;
+    const StepFigures again = Figures(GetParam(), step, 4);
+    EXPECT_LE(HighestPeak(again),
+              HighestPeak(plain) + again.figures.at("saved_bytes"))
+        << GetParam() << " " << sequence;
+  }
+}
+
+TEST_P(StepRelations, ALargerRankNeverLowersAFigure) {
+  StepCase step = Small();
+  step.lora = LoraSettings{.rank = 4, .targets = {"all-linear"}};
+  auto smaller = All(Figures(GetParam(), step));
+  for (const int64_t rank : {8, 16, 64}) {
+    step.lora->rank = rank;
+    auto larger = All(Figures(GetParam(), step));
+    for (const auto& [name, value] : smaller) {
+      EXPECT_GE(larger[name], value)
+          << GetParam() << " " << name << " " << rank;
+    }
+    smaller = std::move(larger);
   }
 }
 

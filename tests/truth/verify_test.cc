@@ -79,6 +79,16 @@ TEST(Verify, StepsOfAnOlderLibraryAreDerivedAsItRunsThem) {
   EXPECT_GE(answer.claimed_exact, 38);
 }
 
+// Settings that the published rows lack: decodes of encoder-decoders and of
+// recurrent models, masks of padding, gradients of several micro-batches,
+// classes and windows under an older library, kernels of other cards.
+TEST(Verify, FurtherSettingsOfStepsAreDerivedExactly) {
+  const VerifyAnswer answer = Verify("steps_variants.jsonl");
+  ExpectAllEqual(answer);
+  EXPECT_GE(answer.compared, 155);
+  EXPECT_GE(answer.claimed_exact, 108);
+}
+
 TEST(Verify, WhatTheLibraryRefusesIsRefused) {
   const VerifyAnswer answer = Verify("params_variants.jsonl");
   EXPECT_GE(answer.error_rows, 140);

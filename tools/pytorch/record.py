@@ -22,12 +22,15 @@ Keys of a case (defaults in brackets):
                           forward: under no_grad, logits of every position
                           prefill: under no_grad, cache on, logits of the last position
                           decode: under no_grad, one token against a cache of `seq` tokens
+                          an encoder-decoder reads `tgt` decoder tokens in all three; its decode takes
+                          the encoder's output, and a cache of `tgt` tokens and the encoder's `seq`
     checkpoint [0]        1: activation checkpointing of every block, non-reentrant
     lora [none]           "r=8,targets=q_proj+v_proj" (peft)
     freeze [none]         comma list of parameter-name prefixes that take no gradient
     optimizer [adamw_fused]  none | sgd | adamw_fused | adamw_foreach | adamw_loop | adafactor
     steps [2]             optimizer steps: the first creates the states, the last is reported
-    mask [0]              1: pass a full attention mask where the model takes one
+    accumulate [1]        micro-batches before an optimizer step; the last one is reported
+    mask [0]              1: pass a full attention mask where the model takes one; a decode's covers the cache
     class [none]          the class to build, in place of the configuration's own
     edit [none]           changes to the configuration file before it is read
     over [none]           changes to the configuration after it was read
@@ -79,8 +82,8 @@ from torch.utils.flop_counter import flop_registry  # noqa: E402
 transformers.logging.set_verbosity_error()
 
 DEFAULTS = dict(batch=1, seq=128, tgt=0, dtype="float32", autocast="none", attn="sdpa", experts="grouped_mm", mode="train",
-                checkpoint=0, lora="none", freeze="none", optimizer="adamw_fused", steps=2, mask=0, over="none", device="cuda",
-                edit="none")
+                checkpoint=0, lora="none", freeze="none", optimizer="adamw_fused", steps=2, accumulate=1, mask=0, over="none",
+                device="cuda", edit="none")
 DEFAULTS["class"] = "none"
 SHORT = {torch.float32: "f32", torch.bfloat16: "bf16", torch.float16: "f16", torch.int64: "i64", torch.int32: "i32",
          torch.bool: "b8", torch.uint8: "u8", torch.float64: "f64", torch.float8_e4m3fn: "f8e4m3", torch.int8: "i8"}
@@ -338,8 +341,11 @@ def make_inputs(model, cfg, c, device):
                 inp["labels"] = ids(t, vocab)
             else:
                 inp["labels"] = ids(s, vocab)
+    if c["mode"] != "train" and "decoder_input_ids" in sig:  # a decoder without labels is told its tokens
+        inp["decoder_input_ids"] = ids(t, vocab)
     if c["mask"] and "attention_mask" in sig and "input_ids" in inp:
-        inp["attention_mask"] = torch.ones(b, s, dtype=torch.long, device=device)
+        more = 1 if c["mode"] == "decode" and "decoder_input_ids" not in inp else 0
+        inp["attention_mask"] = torch.ones(b, s + more, dtype=torch.long, device=device)
     if "use_cache" in sig:
         inp["use_cache"] = False
     return inp
@@ -600,8 +606,8 @@ def run_train(c, model, forward, inputs, tracker, owner, result, params):
     torch.set_rng_state(saved_rng)
     opt = make_optimizer(c["optimizer"], list(params.values()))
     steps = max(1, c["steps"] if opt else 1)
-    for k in range(steps):
-        last = k == steps - 1
+    batches = [(k == steps - 1 and m == c["accumulate"] - 1, m == c["accumulate"] - 1) for k in range(steps) for m in range(c["accumulate"])]
+    for last, before_step in batches:
         with tracker:
             tracker.flops.clear(), tracker.ops.clear(), tracker.grouped.clear()
             tracker.tracing = last and tracker.trace is not None
@@ -616,9 +622,9 @@ def run_train(c, model, forward, inputs, tracker, owner, result, params):
             b_end = tracker.op
             del out, loss
             tracker.op += 1  # what died with the output belongs to no operator of the next phase
-            if opt:
-                for i in {tracker.storage_id(p.grad) for p in params.values() if p.grad is not None}:
-                    owner[i] = "gradients"
+            for i in {tracker.storage_id(p.grad) for p in params.values() if p.grad is not None}:
+                owner[i] = "gradients"
+            if opt and before_step:
                 tracker.start("optimizer")
                 opt.step()
                 o_end = tracker.op
@@ -629,8 +635,6 @@ def run_train(c, model, forward, inputs, tracker, owner, result, params):
                 opt.zero_grad(set_to_none=True)
             else:
                 o_end = b_end
-                for i in {tracker.storage_id(p.grad) for p in params.values() if p.grad is not None}:
-                    owner[i] = "gradients"
     kept = {i: n for i, n in after_forward.items() if owner.get(i) is None}
     result["live_after_forward"] = sum(kept.values())
     result["gradient_bytes"] = sum(tracker_bytes(params, lambda p: p.requires_grad))
@@ -657,7 +661,8 @@ def tracker_bytes(params, keep):
 def cache_tensors(cache):
     """Every tensor of a generation cache once, whatever its layers keep."""
     seen = set()
-    for layer in getattr(cache, "layers", []):
+    parts = [getattr(cache, k) for k in ("self_attention_cache", "cross_attention_cache") if hasattr(cache, k)] or [cache]
+    for layer in [x for part in parts for x in getattr(part, "layers", [])]:
         for v in vars(layer).values():
             for t in (v if isinstance(v, (list, tuple)) else [v]):
                 if isinstance(t, torch.Tensor) and id(t) not in seen:
@@ -665,34 +670,59 @@ def cache_tensors(cache):
                     yield t
 
 
+def cache_of(out):
+    """The generation cache that a forward returned and the argument that takes it again; Mamba's classes have a name of their own."""
+    for name in ("past_key_values", "cache_params"):
+        if getattr(out, name, None) is not None:
+            return {name: getattr(out, name)}
+    return {}
+
+
 def run_infer(c, cfg, model, forward, inputs, tracker, owner, result):
     inputs = dict(inputs)
     inputs.pop("labels", None)
     inputs.pop("return_loss", None)
     with torch.no_grad():
-        cache = None
+        cache = {}
         if c["mode"] == "decode":
             pre = dict(inputs, use_cache=True)
-            out = forward(**pre)
-            cache = out.past_key_values
+            if "attention_mask" in pre:
+                pre["attention_mask"] = pre["attention_mask"][:, :inputs["input_ids"].shape[1]]
+            if "decoder_input_ids" in inputs:  # their encoders look at the data
+                with tracker:
+                    tracker.start("warm")
+                    out = forward(**pre)
+                tracker.flops.clear(), tracker.ops.clear(), tracker.grouped.clear()
+            else:
+                out = forward(**pre)
+            cache = cache_of(out)
+            if not cache:
+                raise ValueError("the class returns no cache to decode against")
+            if "decoder_input_ids" in inputs:  # as generate() does: the encoder ran once, its output is handed on
+                encoded = transformers.modeling_outputs.BaseModelOutput(last_hidden_state=out.encoder_last_hidden_state)
+                owner.setdefault(tracker.storage_id(encoded.last_hidden_state), "inputs")
+                del inputs["input_ids"]
+                inputs.update(encoder_outputs=encoded, decoder_input_ids=inputs["decoder_input_ids"][:, :1])
+                del encoded
+            else:
+                inputs["input_ids"] = inputs["input_ids"][:, :1]
             del out
-            inputs["input_ids"] = inputs["input_ids"][:, :1]
-            for t in cache_tensors(cache):
+            for t in cache_tensors(next(iter(cache.values()))):
                 owner.setdefault(tracker.storage_id(t), "cache")
         with tracker:
+            tracker.op += 1  # what died since belongs to no operator of this phase
             begin = tracker.op
             tracker.tracing = tracker.trace is not None
             tracker.start("forward")
             if c["mode"] == "prefill":
                 out = forward(**dict(inputs, use_cache=True, logits_to_keep=1))
             elif c["mode"] == "decode":
-                out = forward(**dict(inputs, use_cache=True, past_key_values=cache))
+                out = forward(**dict(inputs, use_cache=True, **cache))
             else:
                 out = forward(**inputs)
             end = tracker.op
-            pkv = getattr(out, "past_key_values", None)
-            if pkv is not None and hasattr(pkv, "layers"):
-                tensors = list(cache_tensors(pkv))
+            tensors = list(cache_tensors(next(iter(cache_of(out).values()), None)))
+            if tensors:
                 for t in tensors:
                     owner[tracker.storage_id(t)] = "cache"
                 result["cache_bytes"] = sum(t.numel() * t.element_size() for t in tensors)

@@ -1,5 +1,6 @@
 #include "models/layers/bart_classes.h"
 
+#include <limits>
 #include <optional>
 
 #include "graph/ops/elementwise.h"
@@ -45,10 +46,18 @@ class Bart : public Model {
   Tensor Forward(const ForwardInputs& inputs) override {
     switch (head_) {
       case BartHead::kCausalLm: {
-        // What the decoder gives is sliced to the whole.
-        const Tensor hidden =
-            decoder_->Forward(inputs.input_ids, Tensor(), inputs.attention);
-        const Tensor logits = out_->Forward(Alias(hidden));
+        EncoderDecoderCache cache =
+            StartEncoderDecoderCache(root_.builder(), inputs, Sizes());
+        const Tensor hidden = decoder_->Forward(
+            inputs.input_ids, Tensor(), Tensor(), inputs.attention, cache);
+        ReturnCache(cache, inputs);
+        // What the decoder gives is sliced to the whole, or to its last token.
+        const auto keep = [&] {
+          constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
+          return inputs.prefill ? Slice(hidden, 1, -1, kToTheEnd)
+                                : Alias(hidden);
+        };
+        const Tensor logits = out_->Forward(keep());
         return Scored(logits, inputs, RowLoss);
       }
       case BartHead::kLm:
@@ -104,19 +113,35 @@ class Bart : public Model {
                : ShiftRight(ids, config_.start, config_.padding);
   }
 
+  EncoderDecoderSizes Sizes() const {
+    const BartLayerConfig& layer = config_.decoder.layer;
+    return {config_.decoder.layers, layer.heads, layer.head_dim, layer.width,
+            encoder_.has_value(),   true};
+  }
+
   // Without tokens of its own the decoder may read the encoder's, moved on by
   // one.
   Tensor RunBase(const ForwardInputs& inputs, Tensor ids) const {
     const Scope scope = base_.Enter();
-    if (ids.empty() && !rules_.shifts_inputs) {
-      root_.builder().Fail("the decoder has no tokens to read");
+    Builder& builder = root_.builder();
+    if (ids.empty()) ids = inputs.decoder_ids;
+    if (ids.empty() && (!rules_.shifts_inputs || inputs.past > 0)) {
+      builder.Fail("the decoder has no tokens to read");
       return inputs.input_ids;
     }
     if (ids.empty()) ids = Shift(inputs.input_ids);
+    EncoderDecoderCache cache =
+        StartEncoderDecoderCache(builder, inputs, Sizes());
     const Tensor encoded =
-        encoder_->Forward(inputs.input_ids, inputs.attention);
+        inputs.past > 0
+            ? EncodedBefore(builder, inputs, Sizes())
+            : encoder_->Forward(inputs.input_ids, inputs.attention_mask,
+                                inputs.attention);
     inputs.Return(encoded);
-    return decoder_->Forward(ids, encoded, inputs.attention);
+    Tensor hidden = decoder_->Forward(ids, encoded, inputs.attention_mask,
+                                      inputs.attention, cache);
+    ReturnCache(cache, inputs);
+    return hidden;
   }
 
   Tensor RunLm(const ForwardInputs& inputs) const {
@@ -178,6 +203,8 @@ std::unique_ptr<Model> BuildBartClass(const ConfigView& config,
                dialect);
   auto model = std::make_unique<Bart>(root, settings, which.head, rules);
   StateLayers(settings, has_encoder, *model);
+  model->takes_decoder_ids = has_encoder;
+  model->follows_mask = has_encoder;
   model->context_length = {settings.decoder.positions,
                            "max_position_embeddings"};
   return model;

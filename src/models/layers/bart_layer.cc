@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "graph/ops/activations.h"
@@ -54,14 +55,25 @@ BartAttention::BartAttention(const Module& at, const BartLayerConfig& settings,
                config.width, true) {}
 
 Tensor BartAttention::Forward(const Tensor& hidden, const Tensor& states,
-                              const Tensor& mask,
-                              std::string_view attention) const {
+                              const Tensor& mask, std::string_view attention,
+                              CachedLayer* cached) const {
   const Scope scope = module.Enter();
   const Tensor query = SplitHeads(q_proj.Forward(hidden), config.head_dim);
-  Tensor key = k_proj.Forward(states);
-  Tensor value = v_proj.Forward(states);
-  key = SplitHeads(key, config.head_dim);
-  value = SplitHeads(value, config.head_dim);
+  Tensor key;
+  Tensor value;
+  const bool is_cross = states.id() != hidden.id();
+  if (is_cross && cached != nullptr && !cached->keys.empty()) {
+    key = cached->keys;
+    value = cached->values;
+  } else {
+    key = k_proj.Forward(states);
+    value = v_proj.Forward(states);
+    key = SplitHeads(key, config.head_dim);
+    value = SplitHeads(value, config.head_dim);
+    if (cached != nullptr) {
+      std::tie(key, value) = FillCache(*cached, key, value, 0);
+    }
+  }
   PlainAttentionCall call;
   call.mask = mask;
   call.dropout = config.attention_dropout;
@@ -140,20 +152,23 @@ BartDecoderLayer::BartDecoderLayer(const Module& at,
 
 Tensor BartDecoderLayer::Forward(Tensor hidden, const Tensor& mask,
                                  const Tensor& encoded,
-                                 std::string_view attention) const {
+                                 std::string_view attention,
+                                 CachedPair* cached) const {
   const CheckpointScope checkpoint(module.builder(), {hidden, mask, encoded});
   const Scope scope = module.Enter();
   const bool first = config.norm_first;
   Tensor residual = hidden;
   if (first) hidden = self_attn_layer_norm.Forward(hidden);
-  hidden = self_attn.Forward(hidden, hidden, mask, attention);
+  hidden = self_attn.Forward(hidden, hidden, mask, attention,
+                             cached != nullptr ? &cached->own : nullptr);
   hidden = ApplyDropout(hidden, config.dropout);
   hidden = Add(residual, hidden);
   if (!first) hidden = self_attn_layer_norm.Forward(hidden);
   if (!encoded.empty()) {
     residual = hidden;
     if (first) hidden = encoder_attn_layer_norm.Forward(hidden);
-    hidden = encoder_attn.Forward(hidden, encoded, Tensor(), attention);
+    hidden = encoder_attn.Forward(hidden, encoded, Tensor(), attention,
+                                  cached != nullptr ? &cached->cross : nullptr);
     hidden = ApplyDropout(hidden, config.dropout);
     hidden = Add(residual, hidden);
     if (!first) hidden = encoder_attn_layer_norm.Forward(hidden);

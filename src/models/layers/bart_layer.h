@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "models/layers/activation.h"
+#include "models/layers/encoder_decoder_cache.h"
 #include "models/layers/linear.h"
 #include "models/layers/norm.h"
 
@@ -33,9 +34,11 @@ struct BartLayerConfig {
 
 struct BartAttention {
   BartAttention(const Module& at, const BartLayerConfig& config, bool causal);
-  // `states` gives keys and values; mask may be empty.
+  // `states` gives keys and values; mask may be empty. A cache of one's own
+  // tokens is added to, a filled one of cross attention serves as it is.
   Tensor Forward(const Tensor& hidden, const Tensor& states, const Tensor& mask,
-                 std::string_view attention) const;
+                 std::string_view attention,
+                 CachedLayer* cached = nullptr) const;
 
   Module module;
   BartLayerConfig config;
@@ -76,7 +79,7 @@ struct BartDecoderLayer {
   BartDecoderLayer(const Module& at, const BartLayerConfig& config);
   // `encoded` is empty where nothing is attended to but the own tokens.
   Tensor Forward(Tensor hidden, const Tensor& mask, const Tensor& encoded,
-                 std::string_view attention) const;
+                 std::string_view attention, CachedPair* cached) const;
 
   Module module;
   BartLayerConfig config;

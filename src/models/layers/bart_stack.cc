@@ -78,22 +78,23 @@ BartPositions::BartPositions(const Module& at, const BartStackConfig& config)
   graph.values[value.index].requires_grad = false;
 }
 
-Tensor BartPositions::Count(const Tensor& ids) const {
+Tensor BartPositions::Count(const Tensor& ids, int64_t past) const {
   Builder& builder = module.builder();
   if (!padding) {
     builder.Fail("positions cannot be counted without pad_token_id");
     return ids;
   }
   const Tensor table = builder.Read(*weights);
-  if (*padding + 1 + ids.size(1) > table.size(0)) {
+  if (*padding + 1 + ids.size(1) + past > table.size(0)) {
     builder.Fail("the sequence is longer than the table of positions");
     return ids;
   }
   const auto own = static_cast<double>(*padding);
   const auto number = [&] {
     const Tensor mask = To(NeScalar(ids, own), DType::kInt32);
-    const Tensor counted =
-        Mul(AddScalar(To(Cumsum(mask, 1), DType::kInt32), 0), mask);
+    const Tensor counted = Mul(AddScalar(To(Cumsum(mask, 1), DType::kInt32),
+                                         static_cast<double>(past)),
+                               mask);
     return AddScalar(To(counted, DType::kInt64), own);
   };
   const Tensor numbers = number();
@@ -103,7 +104,7 @@ Tensor BartPositions::Count(const Tensor& ids) const {
 
 Tensor BartPositions::ForEncoder(const Tensor& ids) const {
   const Scope scope = module.Enter();
-  if (places == BartPlaces::kCounted) return Count(ids);
+  if (places == BartPlaces::kCounted) return Count(ids, 0);
   Builder& builder = module.builder();
   Tensor numbers = ArangeFrom(builder, 0, ids.size(1));
   if (places == BartPlaces::kFrozen) {
@@ -114,10 +115,10 @@ Tensor BartPositions::ForEncoder(const Tensor& ids) const {
                      AddScalar(numbers, static_cast<double>(kOffset)));
 }
 
-Tensor BartPositions::ForDecoder(const Tensor& ids,
-                                 const Tensor& numbers) const {
+Tensor BartPositions::ForDecoder(const Tensor& ids, const Tensor& numbers,
+                                 int64_t past) const {
   const Scope scope = module.Enter();
-  if (places == BartPlaces::kCounted) return Count(ids);
+  if (places == BartPlaces::kCounted) return Count(ids, past);
   Builder& builder = module.builder();
   if (places == BartPlaces::kFrozen) {
     return EmbeddingOp(builder.Read(*weight), numbers);
@@ -138,7 +139,7 @@ BartEncoder::BartEncoder(const Module& at, const BartStackConfig& settings)
           Norm(config.form.embedding_norm, at, "layernorm_embedding", config)),
       layer_norm(Norm(config.form.last_norm, at, "layer_norm", config)) {}
 
-Tensor BartEncoder::Forward(const Tensor& ids,
+Tensor BartEncoder::Forward(const Tensor& ids, const Tensor& padding,
                             std::string_view attention) const {
   const Scope scope = module.Enter();
   CheckLayerDrop(module, config);
@@ -149,6 +150,7 @@ Tensor BartEncoder::Forward(const Tensor& ids,
   Tensor hidden = Add(embedded, placed);
   if (layernorm_embedding) hidden = layernorm_embedding->Forward(hidden);
   hidden = ApplyDropout(hidden, config.layer.dropout);
+  if (!padding.empty()) LookThroughMask(padding);
   for (const BartEncoderLayer& layer : layers) {
     hidden = layer.Forward(hidden, attention);
   }
@@ -167,7 +169,8 @@ BartDecoder::BartDecoder(const Module& at, const BartStackConfig& settings)
       layer_norm(Norm(config.form.last_norm, at, "layer_norm", config)) {}
 
 Tensor BartDecoder::Forward(const Tensor& ids, const Tensor& encoded,
-                            std::string_view attention) const {
+                            const Tensor& padding, std::string_view attention,
+                            EncoderDecoderCache& cache) const {
   const Scope scope = module.Enter();
   CheckLayerDrop(module, config);
   Builder& builder = module.builder();
@@ -176,18 +179,22 @@ Tensor BartDecoder::Forward(const Tensor& ids, const Tensor& encoded,
   const int64_t length = embedded.size(1);
   Tensor numbers;
   if (config.form.places != BartPlaces::kCounted) {
-    numbers = AddScalar(Arange(builder, length), 0);
+    numbers =
+        AddScalar(Arange(builder, length), static_cast<double>(cache.past));
   }
-  Tensor ones = Ones(builder, {batch, length}, DType::kFloat32);
-  const Tensor mask = CausalMaskOver(ones, embedded, attention);
+  Tensor ones = Ones(builder, {batch, cache.past + length}, DType::kFloat32);
+  const Tensor mask =
+      CausalMaskOver(ones, embedded, attention, {.past = cache.past});
   if (!config.form.keeps_ones) ones = Tensor();
-  const Tensor placed = embed_positions.ForDecoder(ids, numbers);
+  if (!padding.empty()) LookThroughMask(padding);
+  const Tensor placed = embed_positions.ForDecoder(ids, numbers, cache.past);
   if (config.form.reuses_places) numbers = Tensor();
   Tensor hidden = Add(embedded, placed);
   if (layernorm_embedding) hidden = layernorm_embedding->Forward(hidden);
   hidden = ApplyDropout(hidden, config.layer.dropout);
-  for (const BartDecoderLayer& layer : layers) {
-    hidden = layer.Forward(hidden, mask, encoded, attention);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    hidden =
+        layers[i].Forward(hidden, mask, encoded, attention, cache.Layer(i));
   }
   return layer_norm ? layer_norm->Forward(hidden) : hidden;
 }

@@ -63,7 +63,9 @@ struct BartPositions {
   // Of an encoder's tokens ids [b, s].
   Tensor ForEncoder(const Tensor& ids) const;
   // Of a decoder's, whose numbers [s] were made before unless they are counted.
-  Tensor ForDecoder(const Tensor& ids, const Tensor& numbers) const;
+  // `past` tokens lie before them.
+  Tensor ForDecoder(const Tensor& ids, const Tensor& numbers,
+                    int64_t past) const;
 
   Module module;
   BartPlaces places;
@@ -72,13 +74,14 @@ struct BartPositions {
   std::optional<ValueId> weights;
 
  private:
-  Tensor Count(const Tensor& ids) const;
+  Tensor Count(const Tensor& ids, int64_t past) const;
 };
 
 struct BartEncoder {
   BartEncoder(const Module& at, const BartStackConfig& config);
-  // ids [b, s] -> [b, s, width]
-  Tensor Forward(const Tensor& ids, std::string_view attention) const;
+  // ids [b, s], its mask of padding or empty -> [b, s, width]
+  Tensor Forward(const Tensor& ids, const Tensor& padding,
+                 std::string_view attention) const;
 
   Module module;
   BartStackConfig config;
@@ -91,9 +94,11 @@ struct BartEncoder {
 
 struct BartDecoder {
   BartDecoder(const Module& at, const BartStackConfig& config);
-  // ids [b, s], encoded [b, t, width] or empty -> [b, s, width]
+  // ids [b, s], encoded [b, t, width] and its mask of padding [b, t], or empty
+  // -> [b, s, width]
   Tensor Forward(const Tensor& ids, const Tensor& encoded,
-                 std::string_view attention) const;
+                 const Tensor& padding, std::string_view attention,
+                 EncoderDecoderCache& cache) const;
 
   Module module;
   BartStackConfig config;

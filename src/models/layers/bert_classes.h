@@ -54,14 +54,14 @@ class BertClasses : public Model {
         root_(root),
         base_(head_ == BertHead::kNone ? root : root.Child("bert")),
         body_(base_, config) {
+    follows_mask = kTakesMask && head_ != BertHead::kChoice;
     if (which.pooler) pooler_.emplace(base_.Child("pooler"), Hidden());
     AddHead();
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
     if (head_ == BertHead::kChoice) return RunChoice(inputs);
-    const auto [hidden, pooled, cache] =
-        RunBase(inputs.input_ids, inputs.attention);
+    const auto [hidden, pooled, cache] = RunBase(inputs.input_ids, inputs);
     switch (head_) {
       case BertHead::kPreTraining: {
         // Without labels of the next sentence there is no loss.
@@ -143,18 +143,32 @@ class BertClasses : public Model {
   }
 
   BertResults RunBase(const Tensor& input_ids,
-                      std::string_view attention) const {
+                      const ForwardInputs& inputs) const {
     const Scope scope = base_.Enter();
-    BertResults out = body_.Forward(input_ids, attention);
+    BertResults out = RunBody(input_ids, inputs);
     if (pooler_) out.pooled = pooler_->Forward(out.hidden);
     return out;
+  }
+
+  static constexpr bool kTakesMask =
+      requires(const Body& body, const Tensor& tensor) {
+        body.Forward(tensor, std::string_view(), tensor);
+      };
+
+  BertResults RunBody(const Tensor& input_ids,
+                      const ForwardInputs& inputs) const {
+    if constexpr (kTakesMask) {
+      return body_.Forward(input_ids, inputs.attention, inputs.attention_mask);
+    } else {
+      return body_.Forward(input_ids, inputs.attention);
+    }
   }
 
   // input_ids [b, choices, s]: each choice is a row.
   Tensor RunChoice(const ForwardInputs& inputs) const {
     const int64_t choices = inputs.input_ids.size(1);
     const Tensor rows = View(inputs.input_ids, {-1, inputs.input_ids.size(-1)});
-    const BertResults results = RunBase(rows, inputs.attention);
+    const BertResults results = RunBase(rows, inputs);
     const Tensor pooled = dropout_->Forward(results.pooled);
     const Tensor logits = View(classifier_->Forward(pooled), {-1, choices});
     return Scored(logits, inputs, CrossEntropy);

@@ -186,9 +186,15 @@ BertEncoder::BertEncoder(const Module& at, const BertLayerConfig& config,
 }
 
 BertResults BertEncoder::Forward(const Tensor& embedded,
-                                 std::string_view attention) const {
+                                 std::string_view attention,
+                                 const Tensor& padding) const {
   Tensor mask;
-  if (is_decoder) mask = CausalMask(embedded, Tensor(), attention, 0);
+  if (is_decoder) {
+    mask = padding.empty() ? CausalMask(embedded, Tensor(), attention, 0)
+                           : CausalMaskOver(padding, embedded, attention);
+  } else if (!padding.empty()) {
+    LookThroughMask(padding);
+  }
   const Scope scope = module.Enter();
   // A block that is computed again is given no cache.
   const bool caches = fills_cache && !module.builder().execution().checkpoint;

@@ -125,8 +125,10 @@ struct BertResults {
 
 struct BertEncoder {
   BertEncoder(const Module& at, const BertLayerConfig& config, int64_t layers);
-  // The mask is made here where the layers are a decoder's.
-  BertResults Forward(const Tensor& embedded, std::string_view attention) const;
+  // The mask is made here where the layers are a decoder's. `padding` is one
+  // that the caller gives, or empty.
+  BertResults Forward(const Tensor& embedded, std::string_view attention,
+                      const Tensor& padding = {}) const;
 
   Module module;
   bool is_decoder;

@@ -1,6 +1,7 @@
 #include "models/layers/causal_mask.h"
 
 #include <algorithm>
+#include <span>
 
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
@@ -64,20 +65,22 @@ Tensor VisibleKeys(const Tensor& hidden, const Tensor& kept, int64_t window,
   head_range = Spread(std::move(head_range), 1);
   query_range = Spread(std::move(query_range), 2);
   key_range = Spread(std::move(key_range), 3);
+  // Conditions that are joined begin with one that always holds.
+  const auto by_place = [&] {
+    if (window == 0) return Le(key_range, query_range);
+    Tensor seen = NewOnes(query_range, {}, DType::kBool);
+    const auto start = static_cast<double>(std::max<int64_t>(window, 0));
+    seen = BitwiseAnd(seen, Gt(key_range, SubScalar(query_range, start)));
+    return BitwiseAnd(seen, Le(key_range, query_range));
+  };
   Tensor seen;
-  if (window != 0 || !kept.empty()) {
-    seen = NewOnes(query_range, {}, DType::kBool);
-    if (window != 0) {
-      const auto start = static_cast<double>(std::max<int64_t>(window, 0));
-      seen = BitwiseAnd(seen, Gt(key_range, SubScalar(query_range, start)));
-    }
-    seen = BitwiseAnd(seen, Le(key_range, query_range));
-    if (!kept.empty()) {
-      const Tensor places[] = {batch_range, key_range};
-      seen = BitwiseAnd(seen, Index(kept, places));
-    }
+  if (kept.empty()) {
+    seen = by_place();
   } else {
-    seen = Le(key_range, query_range);
+    seen = NewOnes(query_range, {}, DType::kBool);
+    seen = BitwiseAnd(seen, by_place());
+    const Tensor places[] = {batch_range, key_range};
+    seen = BitwiseAnd(seen, Index(kept, places));
   }
   return Expand(seen, {batch, -1, length, cached + length});
 }
@@ -184,15 +187,35 @@ Tensor MaskOfBothSides(const Tensor& hidden, const Tensor& position_ids,
 }
 
 Tensor CausalMaskOver(const Tensor& padding, const Tensor& hidden,
-                      std::string_view attention) {
+                      std::string_view attention, const MaskSpan& span) {
+  Builder& builder = hidden.builder();
   const Tensor kept = To(padding, DType::kBool);
-  if (attention != "sdpa") {
-    return MaskOf(VisibleKeys(hidden, kept, 0, 0), hidden, attention);
+  if (builder.execution().flash) return {};
+  const int64_t cached =
+      span.window > 0 ? std::min(span.past, span.window - 1) : span.past;
+  const int64_t keys = cached + hidden.size(1);
+  const bool windowed = span.window != 0 && keys >= span.window;
+  if (attention == "sdpa" && span.may_skip) {
+    Tensor seen = kept;
+    if (kept.size(1) > keys) {
+      const Tensor places = AddScalar(Arange(builder, keys),
+                                      static_cast<double>(span.past - cached));
+      seen = Index(kept, std::span(&places, 1), 1);
+    }
+    const auto count = static_cast<double>(seen.size(0) * seen.size(1));
+    const auto is_full = [&] { return EqScalar(SumAll(seen), count); };
+    if (!windowed) {
+      LocalScalar(is_full());
+      return {};
+    }
   }
-  const auto count = static_cast<double>(kept.size(0) * kept.size(1));
-  const auto is_full = [&] { return EqScalar(SumAll(kept), count); };
-  LocalScalar(is_full());
-  return {};
+  return MaskOf(VisibleKeys(hidden, kept, span.window, span.past), hidden,
+                attention);
+}
+
+void LookThroughMask(const Tensor& padding) {
+  const Tensor kept = To(padding, DType::kBool);
+  LocalScalar(All(kept));
 }
 
 }  // namespace foretell

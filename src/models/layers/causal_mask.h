@@ -35,10 +35,22 @@ Tensor CausalMask(const Tensor& hidden, const Tensor& position_ids,
 Tensor MaskOfBothSides(const Tensor& hidden, const Tensor& position_ids,
                        std::string_view attention, int64_t window);
 
-// The same for a model that makes itself a mask of padding [b, s], of ones.
-// With sdpa it is looked through, and serves no further.
+// How CausalMask's arguments of the same names are meant.
+struct MaskSpan {
+  int64_t window = 0;
+  int64_t past = 0;
+  bool may_skip = true;
+};
+
+// The same over a mask of padding [b, past + s], of ones, which the caller
+// gives or the model makes itself. With sdpa and no window in use it is looked
+// through, and serves no further.
 Tensor CausalMaskOver(const Tensor& padding, const Tensor& hidden,
-                      std::string_view attention);
+                      std::string_view attention, const MaskSpan& span = {});
+
+// Where tokens see those on both sides, a mask of padding is looked through
+// and, being full, left out. Source: create_bidirectional_mask.
+void LookThroughMask(const Tensor& padding);
 
 }  // namespace foretell
 

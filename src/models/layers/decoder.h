@@ -160,6 +160,7 @@ class Decoder : public Model {
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
+    follows_mask = FollowsMask();
     DecoderOutput kept;
     const Tensor hidden = RunBase(inputs, kept);
     const Tensor output = head_.Forward(hidden, inputs);
@@ -182,6 +183,18 @@ class Decoder : public Model {
   void FinishWith(DecoderFinish finish) { finish_ = std::move(finish); }
 
  private:
+  // Nothing but the masks is made of a mask of padding: no layer reads it, and
+  // no loss over the routers' scores.
+  bool FollowsMask() const {
+    const bool any_reads =
+        std::ranges::any_of(states, [](const LayerState& state) {
+          return state.kind == LayerState::Kind::kRecurrent ||
+                 state.index_dim > 0;
+        });
+    return !any_reads && !finish_ && !config_.needs_mask &&
+           !config_.sees_both_sides;
+  }
+
   // DynamicCache(config): a layer of its own for each of the model's.
   void MakeCache(DecoderOutput& kept) const {
     kept.cache.resize(states.size());
@@ -286,6 +299,10 @@ class Decoder : public Model {
     const Tensor looked_at =
         fills_cache || config_.hides_positions ? Tensor() : position_ids;
     const auto mask_of = [&](int64_t window) {
+      if (!inputs.attention_mask.empty()) {
+        return CausalMaskOver(inputs.attention_mask, hidden, context.attention,
+                              {window, inputs.past, !config_.needs_mask});
+      }
       return CausalMask(hidden, looked_at, context.attention, window,
                         inputs.past, !config_.needs_mask);
     };

@@ -99,10 +99,8 @@ Tensor MambaMixer::Forward(const Tensor& hidden, RecurrentCache* cache) const {
     return Neg(raised());
   };
   const Tensor a_dn = exponent();
-  if (cache != nullptr && cache->IsFilled()) {
-    builder.Fail("one token against Mamba's state is not derived");
-    return hidden;
-  }
+  const bool is_filled =
+      cache != nullptr && cache->IsFilled() && hidden.size(1) == 1;
   if (config.asks_kernel && builder.execution().training && cache == nullptr) {
     OfferToKernel();
   }
@@ -110,11 +108,15 @@ Tensor MambaMixer::Forward(const Tensor& hidden, RecurrentCache* cache) const {
   if (!builder.failure().empty()) return hidden;
   Tensor hidden_bds = std::move(halves[0]);
   const Tensor gate_bds = std::move(halves[1]);
-  if (cache != nullptr) {
-    hidden_bds = FillConvCache(hidden_bds, config.kernel, *cache);
+  if (is_filled) {
+    hidden_bds = UpdateConvolution(module, conv1d, act, hidden_bds, *cache);
+  } else {
+    if (cache != nullptr) {
+      hidden_bds = FillConvCache(hidden_bds, config.kernel, *cache);
+    }
+    hidden_bds = CausalConvolution(module, conv1d, act, hidden_bds);
+    if (cache != nullptr) hidden_bds = LatestTokens(hidden_bds, hidden.size(1));
   }
-  hidden_bds = CausalConvolution(module, conv1d, act, hidden_bds);
-  if (cache != nullptr) hidden_bds = LatestTokens(hidden_bds, hidden.size(1));
   const Tensor hidden_bsd = Transpose(hidden_bds, 1, 2);
   hidden_bds = Tensor();
   std::vector<Tensor> parts =
@@ -135,6 +137,21 @@ Tensor MambaMixer::Forward(const Tensor& hidden, RecurrentCache* cache) const {
   step = MatrixTimesBatch(builder.Read(dt_proj.weight), Transpose(step, 1, 2));
   const Tensor step_bias = To(builder.Read(*dt_proj.bias), DType::kFloat32);
   Tensor last_bdn;
+  const auto advance = [&] {
+    const auto first = [](const Tensor& x, int axis) {
+      return Select(x, axis, 0);
+    };
+    SelectiveStepInputs inputs;
+    inputs.hidden_bd = first(Transpose(hidden_bsd, 1, 2), 2);
+    inputs.step_bd = first(step, 2);
+    inputs.a_dn = a_dn;
+    inputs.b_bn = first(b_bsn, 1);
+    inputs.c_bn = first(c_bsn, 1);
+    inputs.skip_d = builder.Read(skip);
+    inputs.gate_bd = first(gate_bds, 2);
+    inputs.step_bias_d = step_bias;
+    return Unsqueeze(SelectiveStep(inputs, cache->recurrent), -1);
+  };
   const auto scan = [&] {
     Tensor hidden_again_bds = Transpose(hidden_bsd, 1, 2);
     Tensor b_bns = Transpose(b_bsn, 1, 2);
@@ -149,8 +166,8 @@ Tensor MambaMixer::Forward(const Tensor& hidden, RecurrentCache* cache) const {
                           .step_bias_d = step_bias},
                          cache != nullptr ? &last_bdn : nullptr);
   };
-  const Tensor scanned_bds = scan();
-  if (cache != nullptr) FillRecurrentCache(last_bdn, *cache);
+  const Tensor scanned_bds = is_filled ? advance() : scan();
+  if (cache != nullptr && !is_filled) FillRecurrentCache(last_bdn, *cache);
   const Tensor scanned_bsd = Transpose(scanned_bds, 1, 2);
   return out_proj.Forward(To(scanned_bsd, dtype));
 }

@@ -54,7 +54,7 @@ struct WeightlessRmsNorm {
 
 struct MambaMixer {
   MambaMixer(const Module& at, const MambaMixerConfig& settings);
-  // [b, s, hidden] -> the same. A cache, where there is one, is empty.
+  // [b, s, hidden] -> the same. A filled cache meets one more token.
   Tensor Forward(const Tensor& hidden, RecurrentCache* cache) const;
 
   Module module;

@@ -106,13 +106,31 @@ class MambaStack : public Model {
     return blocks;
   }
 
+  // What an earlier prefill has left. Recordings see it once the step writes
+  // into it.
+  RecurrentCache TakeCache(const Mixer& mixer, int64_t batch) const {
+    Builder& builder = base_.builder();
+    const LayerState state = StateOf(mixer.config);
+    Shape shape = {batch};
+    const Shape extents = RecurrentExtents(mixer.config);
+    for (const int64_t extent : extents.dims()) shape.Append(extent);
+    RecurrentCache cache;
+    cache.conv_bdk = builder.Constant(
+        {batch, state.conv_channels, state.conv_tokens}, builder.dtype());
+    cache.recurrent = builder.Constant(shape, DType::kFloat32);
+    return cache;
+  }
+
   Tensor RunBase(const ForwardInputs& inputs) const {
     const Scope scope = base_.Enter();
     const Tensor embedded = embeddings_.Forward(inputs.input_ids);
     Tensor hidden = embedded;
     for (const Block& block : blocks_) {
       RecurrentCache cache;
-      hidden = block.Forward(hidden, inputs.prefill ? &cache : nullptr);
+      if (inputs.past > 0) {
+        cache = TakeCache(block.mixer, inputs.input_ids.size(0));
+      }
+      hidden = block.Forward(hidden, inputs.HasCache() ? &cache : nullptr);
       inputs.Return(cache.conv_bdk);
       inputs.Return(cache.recurrent);
     }

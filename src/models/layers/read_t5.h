@@ -30,6 +30,23 @@ struct T5Dialect {
   bool bias_everywhere = false;
 };
 
+// What mT5 and UMT5 default to.
+inline constexpr T5Dialect kMt5 = {.vocabulary = 250112,
+                                   .inner = 1024,
+                                   .layers = 8,
+                                   .heads = 6,
+                                   .feed_forward = "gated-gelu",
+                                   .start = 0,
+                                   .scale = T5Dialect::Scale::kNever};
+inline constexpr T5Dialect kUmt5 = {.vocabulary = 250112,
+                                    .inner = 1024,
+                                    .layers = 8,
+                                    .heads = 6,
+                                    .feed_forward = "gated-gelu",
+                                    .start = 0,
+                                    .scale = T5Dialect::Scale::kWhileTied,
+                                    .bias_everywhere = true};
+
 // What the class's head reads beside the base model's keys.
 struct T5Needs {
   bool labels = false;

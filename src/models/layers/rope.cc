@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "graph/autocast.h"
 #include "graph/ops/complex.h"
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
@@ -381,6 +382,7 @@ Tensor RotaryEmbedding::AnglesAt(const Tensor& position_ids,
   const Tensor column = Unsqueeze(Unsqueeze(held, 0), 2);
   const Tensor frequencies = Expand(column, {position_ids.size(0), -1, 1});
   const Tensor row = To(Unsqueeze(position_ids, 1), DType::kFloat32);
+  const AutocastScope wide(module.builder(), std::nullopt);
   return Transpose(Matmul(frequencies, row), 1, 2);
 }
 

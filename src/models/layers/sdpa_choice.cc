@@ -1,7 +1,11 @@
 #include "models/layers/sdpa_choice.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,47 +32,81 @@ bool PrefersCudnn(int capability) {
   return capability == 90 || (capability >= 100 && capability < 107);
 }
 
-bool CudnnTakes(const SdpaCall& call) {
-  if (!PrefersCudnn(call.capability)) return false;
-  if (!IsHalf(call.dtype) || call.keys < 2 || call.learns_mask) return false;
+// Why a kernel does not take the call; empty where it does.
+std::string_view CudnnRefusal(const SdpaCall& call) {
+  if (!PrefersCudnn(call.capability)) {
+    return "goes first on sm90 and sm100 to sm106 only";
+  }
+  if (!IsHalf(call.dtype)) return "takes bfloat16 and float16 only";
+  if (call.keys < 2) return "takes two keys or more";
+  if (call.learns_mask) return "takes no mask that has a gradient";
   const double sixteenths = call.dropout * 16;
-  if (sixteenths != std::floor(sixteenths)) return false;
-  if (call.dropout != 0 && call.queries == 1) return false;
+  if (sixteenths != std::floor(sixteenths)) {
+    return "takes a dropout of whole sixteenths only";
+  }
+  if (call.dropout != 0 && call.queries == 1) {
+    return "drops nothing of one query";
+  }
   const int64_t d = call.head_dim;
   const int64_t d_v = call.value_dim;
-  if (d % 8 != 0 || d_v % 8 != 0 || d > 256 || d_v > 256) return false;
-  return !call.keeps || (d <= 128 && d_v <= 128) || (d == 192 && d_v == 128) ||
-         (d == 256 && d_v == 256);
+  if (d % 8 != 0 || d_v % 8 != 0 || d > 256 || d_v > 256) {
+    return "takes heads of multiples of 8 up to 256";
+  }
+  const bool has_backward = (d <= 128 && d_v <= 128) ||
+                            (d == 192 && d_v == 128) ||
+                            (d == 256 && d_v == 256);
+  if (call.keeps && !has_backward) {
+    return "has a backward for heads up to 128, of 256, and of 192 over 128";
+  }
+  return {};
 }
+
+bool CudnnTakes(const SdpaCall& call) { return CudnnRefusal(call).empty(); }
 
 // Cards whose shared memory is too small for the backward of wide heads.
 bool LacksWideBackward(int capability) {
   return (capability >= 86 && capability <= 89) || capability >= 120;
 }
 
-bool FlashTakes(const SdpaCall& call) {
-  if (call.capability < 80 || !IsHalf(call.dtype) || call.has_mask) {
-    return false;
-  }
+std::string_view FlashRefusal(const SdpaCall& call) {
+  if (call.capability < 80) return "runs from sm80 on";
+  if (!IsHalf(call.dtype)) return "takes bfloat16 and float16 only";
+  if (call.has_mask) return "takes no mask";
   const int64_t d = call.head_dim;
-  if (d != call.value_dim || d > 256) return false;
+  if (d != call.value_dim || d > 256) {
+    return "takes keys and values of one width up to 256";
+  }
   if (call.keeps && LacksWideBackward(call.capability) && d > 192 &&
       (d <= 224 || call.dropout > 0)) {
-    return false;
+    return "has no backward for heads this wide on this card";
   }
-  return !call.causal || call.queries == call.keys;
+  if (call.causal && call.queries != call.keys) {
+    return "takes a causal call of as many queries as keys only";
+  }
+  return {};
+}
+
+bool FlashTakes(const SdpaCall& call) { return FlashRefusal(call).empty(); }
+
+std::string_view EfficientRefusal(const SdpaCall& call) {
+  const bool is_half = IsHalf(call.dtype);
+  if (!is_half && call.dtype != DType::kFloat32) {
+    return "takes bfloat16, float16 and float32 only";
+  }
+  if (call.has_strided_mask) return "takes a mask whose last axis is dense";
+  if (call.capability < 80) {
+    if (call.dtype == DType::kBFloat16) return "takes bfloat16 from sm80 on";
+    if (!is_half) return {};  // computed without tensor cores
+  }
+  const int64_t step = 16 / BytesOf(call.dtype);
+  if (call.head_dim % step != 0 || call.value_dim % step != 0) {
+    return "takes heads that fill 16 bytes";
+  }
+  return {};
 }
 
 bool EfficientTakes(const SdpaCall& call) {
-  const bool is_half = IsHalf(call.dtype);
-  if (!is_half && call.dtype != DType::kFloat32) return false;
-  if (call.has_strided_mask) return false;
-  if (call.capability < 80) {
-    if (call.dtype == DType::kBFloat16) return false;
-    if (!is_half) return true;  // computed without tensor cores
-  }
-  const int64_t step = 16 / BytesOf(call.dtype);
-  return call.head_dim % step == 0 && call.value_dim % step == 0;
+  return EfficientRefusal(call).empty();
 }
 
 // A bool mask as what is added to the scores: 0 or minus infinity.
@@ -182,6 +220,20 @@ SdpaKernelKind ChooseSdpaKernel(const SdpaCall& call) {
   if (FlashTakes(call)) return SdpaKernelKind::kFlash;
   if (EfficientTakes(call)) return SdpaKernelKind::kEfficient;
   return SdpaKernelKind::kMath;
+}
+
+std::string WhySdpaKernel(SdpaKernelKind kind, const SdpaCall& call) {
+  if (kind == SdpaKernelKind::kCudnn) return "the first that it asks";
+  std::string out = fmt::format("cuDNN's {}", CudnnRefusal(call));
+  if (kind == SdpaKernelKind::kFlash) return out;
+  out += fmt::format("; flash's {}", FlashRefusal(call));
+  if (kind == SdpaKernelKind::kEfficient) return out;
+  return out + fmt::format("; memory-efficient's {}", EfficientRefusal(call));
+}
+
+std::string WhyOnlyMath(const SdpaCall& call) {
+  if (CudnnTakes(call) || FlashTakes(call) || EfficientTakes(call)) return {};
+  return WhySdpaKernel(SdpaKernelKind::kMath, call);
 }
 
 Tensor SdpaKernel(Tensor q, Tensor k, Tensor v, Tensor mask, double dropout,

@@ -27,6 +27,7 @@
 #define FORETELL_MODELS_LAYERS_SDPA_CHOICE_H_
 
 #include <cstdint>
+#include <string>
 
 #include "base/dtype.h"
 #include "graph/builder.h"
@@ -51,6 +52,12 @@ struct SdpaCall {
 };
 
 SdpaKernelKind ChooseSdpaKernel(const SdpaCall& call);
+
+// Why the call came to this kernel: what those before it refuse, in words.
+std::string WhySdpaKernel(SdpaKernelKind kind, const SdpaCall& call);
+// The same of the math kernel, where no fused one takes such a call whatever
+// its heads are: `call` has multiples of 16 bytes, no mask. Empty otherwise.
+std::string WhyOnlyMath(const SdpaCall& call);
 
 // q [b, h, s, d], k and v [b, h_kv, t, d] -> [b, h, s, d]. `mask` is bool or
 // added to the scores, [1 or b, 1 or h, s, t], or empty. Keys and values of

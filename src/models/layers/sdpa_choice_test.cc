@@ -108,5 +108,19 @@ TEST(SdpaChoice, AsRecorded) {
   }
 }
 
+TEST(SdpaChoice, TellsWhatTheKernelsBeforeItRefuse) {
+  EXPECT_EQ(WhySdpaKernel(Kind::kCudnn, On(90, kHalf, 64)),
+            "the first that it asks");
+  EXPECT_EQ(WhySdpaKernel(Kind::kFlash, On(80, kHalf, 64)),
+            "cuDNN's goes first on sm90 and sm100 to sm106 only");
+  EXPECT_EQ(WhySdpaKernel(Kind::kEfficient, On(90, kFull, 64)),
+            "cuDNN's takes bfloat16 and float16 only; flash's takes bfloat16 "
+            "and float16 only");
+  EXPECT_EQ(WhyOnlyMath(On(75, kHalf, 64)),
+            "cuDNN's goes first on sm90 and sm100 to sm106 only; flash's runs "
+            "from sm80 on; memory-efficient's takes bfloat16 from sm80 on");
+  EXPECT_EQ(WhyOnlyMath(On(75, kHalf16, 64)), "");
+}
+
 }  // namespace
 }  // namespace foretell

@@ -7,6 +7,7 @@
 #include "graph/ops/activations.h"
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/in_place.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/views.h"
 #include "models/layers/functional.h"
@@ -95,6 +96,48 @@ Tensor SelectiveScan(const SelectiveScanInputs& inputs, Tensor* last_bdn) {
   output_bds = Mul(output_bds, Silu(inputs.gate_bds));
   if (last_bdn != nullptr) *last_bdn = state_bdn;
   return output_bds;
+}
+
+Tensor SelectiveStep(const SelectiveStepInputs& inputs,
+                     const Tensor& state_bdn) {
+  const DType dtype = inputs.hidden_bd.dtype();
+  Tensor step = inputs.step_bd;
+  const auto shift = [&] {
+    return Add(step, To(inputs.step_bias_d, step.dtype()));
+  };
+  step = shift();
+  step = Softplus(step);
+  const auto wide = [&] { return Unsqueeze(To(step, DType::kFloat32), 2); };
+  const auto decay = [&] { return Mul(wide(), inputs.a_dn); };
+  const Tensor lasting = Exp(decay());
+  const auto weigh = [&] {
+    const Tensor b = To(inputs.b_bn, DType::kFloat32);
+    return Mul(wide(), Unsqueeze(b, 1));
+  };
+  const Tensor weighed = weigh();
+  const auto add = [&] {
+    const Tensor hidden = To(inputs.hidden_bd, DType::kFloat32);
+    return Mul(weighed, Unsqueeze(hidden, 2));
+  };
+  const Tensor added = add();
+  const auto advance = [&] {
+    return Add(Mul(To(state_bdn, DType::kFloat32), lasting), added);
+  };
+  const Tensor state = advance();
+  CopyInto(state_bdn, To(state, state_bdn.dtype()));
+  const auto read = [&] {
+    const Tensor c = inputs.c_bn;
+    return Matmul(To(state, c.dtype()), Unsqueeze(c, 2));
+  };
+  const auto read_out = [&] { return SqueezeAxis(read(), -1); };
+  Tensor out = read_out();
+  const auto skip = [&] {
+    return Add(out, Mul(inputs.hidden_bd, inputs.skip_d));
+  };
+  out = skip();
+  const auto gate = [&] { return Mul(out, Silu(inputs.gate_bd)); };
+  out = gate();
+  return To(out, dtype);
 }
 
 }  // namespace foretell

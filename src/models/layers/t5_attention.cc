@@ -1,6 +1,7 @@
 #include "models/layers/t5_attention.h"
 
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "graph/ops/creation.h"
@@ -99,10 +100,12 @@ T5Attention::T5Attention(const Module& at, const T5LayerConfig& settings,
   }
 }
 
-Tensor T5Attention::ComputeBias(int64_t length, int64_t key_length) const {
+Tensor T5Attention::ComputeBias(int64_t length, int64_t key_length,
+                                int64_t past) const {
   Builder& builder = module.builder();
   const Tensor context = [&] {
-    return AddScalar(Unsqueeze(Arange(builder, length), 1), 0);
+    return AddScalar(Unsqueeze(Arange(builder, length), 1),
+                     static_cast<double>(past));
   }();
   const Tensor memory = Unsqueeze(Arange(builder, key_length), 0);
   const Tensor relative = Sub(memory, context);
@@ -111,11 +114,7 @@ Tensor T5Attention::ComputeBias(int64_t length, int64_t key_length) const {
   return Unsqueeze(Permute(values, {2, 0, 1}), 0);
 }
 
-std::pair<Tensor, Tensor> T5Attention::Forward(
-    const Tensor& hidden, const Tensor& states,
-    const T5AttentionCall& call) const {
-  const Scope scope = module.Enter();
-  const Tensor query = SplitHeads(q.Forward(hidden), config.head_dim);
+std::pair<Tensor, Tensor> T5Attention::Project(const Tensor& states) const {
   Tensor key = k.Forward(states);
   Tensor value;
   // UMT5 projects both before either is seen as heads.
@@ -123,13 +122,32 @@ std::pair<Tensor, Tensor> T5Attention::Forward(
   key = SplitHeads(key, config.head_dim);
   if (!config.bias_everywhere) value = v.Forward(states);
   value = SplitHeads(value, config.head_dim);
+  return {std::move(key), std::move(value)};
+}
+
+std::pair<Tensor, Tensor> T5Attention::Forward(
+    const Tensor& hidden, const Tensor& states,
+    const T5AttentionCall& call) const {
+  const Scope scope = module.Enter();
+  const Tensor query = SplitHeads(q.Forward(hidden), config.head_dim);
+  Tensor key;
+  Tensor value;
+  if (call.is_cross && call.cached != nullptr && !call.cached->keys.empty()) {
+    key = call.cached->keys;
+    value = call.cached->values;
+  } else {
+    std::tie(key, value) = Project(states);
+    if (call.cached != nullptr) {
+      std::tie(key, value) = FillCache(*call.cached, key, value, 0);
+    }
+  }
   Tensor bias = call.position_bias;
   if (bias.empty()) {
     const int64_t length = hidden.size(1);
     const int64_t key_length = key.size(-2);
     Builder& builder = module.builder();
     if (relative_attention_bias) {
-      bias = ComputeBias(length, key_length);
+      bias = ComputeBias(length, key_length, call.past);
     } else {
       bias =
           Zeros(builder, {1, config.heads, length, key_length}, query.dtype());

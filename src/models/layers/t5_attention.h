@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "models/layers/activation.h"
+#include "models/layers/encoder_decoder_cache.h"
 #include "models/layers/linear.h"
 #include "models/layers/module.h"
 
@@ -49,6 +50,9 @@ struct T5Norm {
 struct T5AttentionCall {
   Tensor mask;           // empty where there is none
   Tensor position_bias;  // of the layers before; empty in the first
+  CachedLayer* cached = nullptr;
+  bool is_cross = false;  // a filled cache of it serves as it is
+  int64_t past = 0;       // tokens before the first query
   std::string_view attention = "sdpa";
 };
 
@@ -73,7 +77,8 @@ struct T5Attention {
   std::optional<Embedding> relative_attention_bias;
 
  private:
-  Tensor ComputeBias(int64_t length, int64_t key_length) const;
+  Tensor ComputeBias(int64_t length, int64_t key_length, int64_t past) const;
+  std::pair<Tensor, Tensor> Project(const Tensor& states) const;
 };
 
 }  // namespace foretell

@@ -1,5 +1,6 @@
 #include "models/layers/t5_stack.h"
 
+#include <tuple>
 #include <utility>
 
 #include "graph/ops/creation.h"
@@ -98,27 +99,39 @@ T5Block::T5Block(const Module& at, const T5LayerConfig& config, bool is_decoder,
       layer_(MakeBranches(at.Child("layer"), config, is_decoder, is_first)) {}
 
 Tensor T5Block::Attend(const Branch& branch, const Tensor& hidden,
-                       const Tensor& states, const Tensor& mask,
-                       std::string_view attention, Tensor& bias) const {
+                       const Tensor& states, T5AttentionCall call,
+                       Tensor& bias) const {
   const Scope scope = branch.module.Enter();
   const Tensor normed = branch.norm.Forward(hidden);
   Tensor out;
-  std::tie(out, bias) = branch.attention->Forward(
-      normed, states.empty() ? normed : states, {mask, bias, attention});
+  call.position_bias = bias;
+  std::tie(out, bias) =
+      branch.attention->Forward(normed, states.empty() ? normed : states, call);
   return Add(hidden, branch.dropout.Forward(out));
 }
 
-void T5Block::Forward(const T5StackInputs& inputs, T5BlockState& state) const {
+void T5Block::Forward(const T5StackInputs& inputs, size_t index,
+                      T5BlockState& state) const {
   const CheckpointScope checkpoint(module.builder(),
                                    {state.hidden, inputs.mask, state.bias,
                                     inputs.encoder_hidden, state.cross_bias});
   const Scope scope = module.Enter();
-  Tensor hidden = Attend(layer_.front(), state.hidden, Tensor(), inputs.mask,
-                         inputs.attention, state.bias);
+  EncoderDecoderCache* cache = inputs.cache;
+  CachedPair* cached = cache != nullptr ? cache->Layer(index) : nullptr;
+  T5AttentionCall call;
+  call.mask = inputs.mask;
+  call.attention = inputs.attention;
+  if (cached != nullptr) call.cached = &cached->own;
+  if (cache != nullptr) call.past = cache->past;
+  Tensor hidden =
+      Attend(layer_.front(), state.hidden, Tensor(), call, state.bias);
   hidden = ClampHalf(hidden);
   if (layer_.size() > 2 && !inputs.encoder_hidden.empty()) {
-    hidden = Attend(layer_[1], hidden, inputs.encoder_hidden, Tensor(),
-                    inputs.attention, state.cross_bias);
+    call.mask = Tensor();
+    call.is_cross = true;
+    if (cached != nullptr) call.cached = &cached->cross;
+    hidden = Attend(layer_[1], hidden, inputs.encoder_hidden, call,
+                    state.cross_bias);
     hidden = ClampHalf(hidden);
   }
   {
@@ -153,17 +166,24 @@ T5Stack::T5Stack(const Module& at, const T5LayerConfig& config,
 }
 
 Tensor T5Stack::Forward(const Tensor& ids, const Tensor& encoder_hidden,
-                        std::string_view attention) const {
+                        std::string_view attention, const Tensor& padding,
+                        EncoderDecoderCache* cache) const {
   const Scope scope = module.Enter();
   const Tensor embedded = embed_tokens.Forward(ids);
   T5StackInputs inputs;
   if (!module.builder().library().has_t5_sdpa) attention = "eager";
   inputs.attention = attention;
   inputs.encoder_hidden = encoder_hidden;
-  if (is_decoder) inputs.mask = CausalMask(embedded, Tensor(), attention, 0);
+  inputs.cache = cache;
+  if (is_decoder) {
+    inputs.mask = CausalMask(embedded, Tensor(), attention, 0,
+                             cache != nullptr ? cache->past : 0);
+  }
+  const bool looks = !is_decoder || !encoder_hidden.empty();
+  if (looks && !padding.empty()) LookThroughMask(padding);
   T5BlockState state;
   state.hidden = dropout.Forward(embedded);
-  for (const T5Block& one : block) one.Forward(inputs, state);
+  for (size_t i = 0; i < block.size(); ++i) block[i].Forward(inputs, i, state);
   state.hidden = final_layer_norm.Forward(state.hidden);
   return dropout.Forward(state.hidden);
 }

@@ -39,13 +39,15 @@ struct T5BlockState {
 struct T5StackInputs {
   Tensor mask;            // of self attention; may be empty
   Tensor encoder_hidden;  // empty where there is no encoder
+  EncoderDecoderCache* cache = nullptr;
   std::string_view attention = "sdpa";
 };
 
 struct T5Block {
   T5Block(const Module& at, const T5LayerConfig& config, bool is_decoder,
           bool is_first);
-  void Forward(const T5StackInputs& inputs, T5BlockState& state) const;
+  void Forward(const T5StackInputs& inputs, size_t index,
+               T5BlockState& state) const;
 
   Module module;
 
@@ -64,9 +66,9 @@ struct T5Block {
   static std::vector<Branch> MakeBranches(const Module& at,
                                           const T5LayerConfig& config,
                                           bool is_decoder, bool is_first);
+  // The call's bias takes what the layers after share.
   Tensor Attend(const Branch& branch, const Tensor& hidden,
-                const Tensor& states, const Tensor& mask,
-                std::string_view attention, Tensor& bias) const;
+                const Tensor& states, T5AttentionCall call, Tensor& bias) const;
 
   std::vector<Branch> layer_;
 };
@@ -74,10 +76,12 @@ struct T5Block {
 struct T5Stack {
   T5Stack(const Module& at, const T5LayerConfig& config, int64_t vocabulary,
           int64_t layers, bool in_decoder);
-  // token ids [b, s] and, in a decoder, the encoder's output [b, t, width]
+  // token ids [b, s] and, in a decoder, the encoder's output [b, t, width];
+  // padding is the encoder's mask, or empty
   // -> [b, s, width]
   Tensor Forward(const Tensor& ids, const Tensor& encoder_hidden,
-                 std::string_view attention) const;
+                 std::string_view attention, const Tensor& padding,
+                 EncoderDecoderCache* cache = nullptr) const;
 
   Module module;
   bool is_decoder;
