@@ -13,6 +13,7 @@
 #include "front/run_models.h"
 #include "front/run_schema.h"
 #include "front/run_score.h"
+#include "front/run_serve.h"
 #include "front/run_step.h"
 #include "front/run_train.h"
 #include "front/run_verify.h"
@@ -23,6 +24,7 @@
 #include "report/present_model.h"
 #include "report/present_models.h"
 #include "report/present_score.h"
+#include "report/present_serve.h"
 #include "report/present_step.h"
 #include "report/present_train.h"
 #include "report/present_verify.h"
@@ -188,6 +190,64 @@ CommandRow ScoreCommand() {
                     "88 % are within half a percent."}},
       .shape = ScoreShape,
       .run = RunScore};
+}
+
+CommandRow ServeCommand() {
+  return {
+      .name = "serve",
+      .summary = "whether a launch of a serving engine starts, and with what",
+      .description =
+          "Reads a launch of vLLM as its version reads it and says what its "
+          "own "
+          "validation would say: accepted, with the settings it ends with, or "
+          "refused, and what mends it. The launch stands behind `--`; a model "
+          "before it takes the place of the launch's own. Nothing is run.\n\n"
+          "The exit status is 1 where the engine would refuse the launch.",
+      .arguments = {{.name = "LAUNCH",
+                     .doc =
+                         "The command that starts the engine: `vllm serve …`, "
+                         "`python -m vllm.entrypoints.openai.api_server …` or "
+                         "`docker run … vllm/vllm-openai …`.",
+                     .optional = true,
+                     .repeatable = true,
+                     .completion = Completion::kModelId}},
+      .options =
+          {{.name = "gpu",
+            .value = "NAME",
+            .doc = "The card, by the name that people use.",
+            .aliases = {"card"}},
+           {.name = "gpus",
+            .value = "N",
+            .doc = "How many cards there are; else what the launch says, else "
+                   "one.",
+            .kind = ValueKind::kInteger,
+            .most = 65536},
+           {.name = "gpu-mem",
+            .value = "GIB",
+            .doc = "Memory of one card as its runtime reports it, in GiB: of a "
+                   "MIG slice, under WSL."},
+           {.name = "engine-version",
+            .value = "VERSION",
+            .doc =
+                "The engine's version; else an image's tag, else the newest."},
+           {.name = "against",
+            .value = "VERSION",
+            .doc = "Another version to compare with."},
+           {.name = "settings",
+            .doc = "Show every setting that the engine ends with."},
+           {.name = "configs",
+            .value = "DIR",
+            .doc = "Where models' configurations lie, beside the catalogue.",
+            .completion = Completion::kDirectory}},
+      .examples = {{"foretell serve --gpu l4 --gpus 4 -- vllm serve "
+                    "Qwen/Qwen3-8B --tensor-parallel-size 3",
+                    "The refusal that vLLM would end with, and a size that "
+                    "divides the heads."},
+                   {"foretell serve --gpu h100 --engine-version 0.19 --against "
+                    "0.33 -- vllm serve openai/gpt-oss-120b -tp 2",
+                    "What changes between two versions."}},
+      .shape = ServeShape,
+      .run = RunServe};
 }
 
 CommandRow StepCommand() {
@@ -375,8 +435,8 @@ const CommandTable& Commands() {
       .global_options = GlobalOptions(),
       .commands = {ModelCommand(), TrainCommand(), StepCommand(),
                    ModelsCommand(), VerifyCommand(), ScoreCommand(),
-                   GraphCommand(), CompletionCommand(), SchemaCommand(),
-                   HelpCommand(), CompleteIdsCommand()}};
+                   ServeCommand(), GraphCommand(), CompletionCommand(),
+                   SchemaCommand(), HelpCommand(), CompleteIdsCommand()}};
   return table;
 }
 

@@ -189,8 +189,8 @@ void AddLibrary(EngineFacts& facts) {
       for (std::string& name : Texts(row, "classes")) {
         facts.backend_classes.insert(std::move(name));
       }
-      for (std::string& name : Texts(row, "other")) {
-        facts.other_classes.insert(std::move(name));
+      for (std::string& name : Texts(row, "settable")) {
+        facts.settable_classes.insert(std::move(name));
       }
       return;
     }

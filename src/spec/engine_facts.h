@@ -99,7 +99,9 @@ struct EngineFacts {
   std::map<std::string, std::vector<std::string>, std::less<>> lists;
   std::map<std::string, ConfigClassFacts, std::less<>> model_types;
   std::set<std::string, std::less<>> backend_classes;  // the library's
-  std::set<std::string, std::less<>> other_classes;
+  // Classes whose attention can be set although they do not offer the
+  // interface (_can_set_attn_implementation).
+  std::set<std::string, std::less<>> settable_classes;
 
   const EngineFlag* FindFlag(std::string_view name) const;  // any spelling
   const EngineQuantization* FindQuantization(std::string_view name) const;

@@ -271,6 +271,16 @@ void ReadArchitecture(State& state) {
   state.experts = Experts(text);
   ServingSettings& out = state.settings();
   out.is_moe = state.experts > 0;
+  const ConfigValue* kinds = text.Get("layers_block_type");
+  if (kinds != nullptr && state.layers == 0) {
+    state.layers = static_cast<int64_t>(kinds->items().size());
+  }
+  if (const ConfigValue* pattern = text.Get("hybrid_override_pattern");
+      pattern != nullptr && state.layers == 0) {
+    // NemotronHConfig: a letter for each layer.
+    state.layers =
+        static_cast<int64_t>(pattern->AsString().value_or("").size());
+  }
   out.use_mla = IsLatent(text) && !state.Environment("VLLM_MLA_DISABLE");
   if (state.arch != nullptr && state.arch->group == "transformers-backend") {
     out.use_mla = out.use_mla || text.Get("kv_lora_rank") != nullptr;
@@ -282,7 +292,18 @@ void ReadArchitecture(State& state) {
     state.sliding_window = *state.sliding_window / 2 + 1;
   }
   const std::string& type = state.config.model_type();
-  if (const ConfigValue* said = state.config.Get("is_mm_prefix_lm")) {
+  if (type == "modernbert" && state.Since(0, 20)) {
+    // ModernBertConfig: half of it on either side.
+    state.sliding_window = text.Integer("local_attention").value_or(128) / 2;
+  }
+  const bool mixed_heads = type.starts_with("gemma4") && state.Since(0, 20) &&
+                           text.Integer("global_head_dim").value_or(0) >
+                               text.Integer("head_dim").value_or(0);
+  // Layers of two widths are described by the wider one.
+  if (mixed_heads) state.head_size = *text.Integer("global_head_dim");
+  if (mixed_heads) {
+    state.prefix_lm = false;
+  } else if (const ConfigValue* said = state.config.Get("is_mm_prefix_lm")) {
     state.prefix_lm = said->AsBool().value_or(false);
   } else if (type.starts_with("gemma4") && state.Since(0, 20)) {
     state.prefix_lm = text.Text("use_bidirectional_attention") == "vision";
@@ -358,7 +379,12 @@ void ResolveLength(State& state) {
                  "a length of less than -1 is refused", "--max-model-len auto");
     return;
   }
-  const bool no_window = state.Truth("disable_sliding_window");
+  // Qwen2MoeConfig of transformers 5 writes an unused window as 0, which the
+  // engine takes as switched off.
+  const bool zero_window = state.text.model_type() == "qwen2_moe" &&
+                           state.Since(0, 20) &&
+                           !state.text.Truth("use_sliding_window");
+  const bool no_window = state.Truth("disable_sliding_window") || zero_window;
   out.disable_sliding_window = no_window;
   if (no_window && state.sliding_window &&
       static_cast<double>(*state.sliding_window) < derived.tokens) {

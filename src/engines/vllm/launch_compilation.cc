@@ -106,10 +106,10 @@ void GraphSizes(State& state) {
     limit = *asked;
   } else {
     const bool wide =
-        state.Since(0, 31) && state.in->card->capability / 10 == 10;
+        state.Since(0, 27) && state.in->card->capability / 10 == 10;
     const int64_t most = wide ? 1024 : 512;
     limit = std::min(out.max_num_seqs * width * 2, most);
-    if (state.Since(0, 31)) {
+    if (state.Since(0, 27)) {
       if (width > 1) {
         uniform = UniformSizes(out.max_num_seqs, width, limit, most);
       } else if (out.max_num_seqs <= limit) {
@@ -135,7 +135,7 @@ void GraphSizes(State& state) {
       }
     }
     if (limit >= 8) AddSteps(list, limit);
-    if (tokens <= limit && state.Since(0, 31)) list.push_back(tokens);
+    if (tokens <= limit && state.Since(0, 27)) list.push_back(tokens);
     sizes.insert(list.begin(), list.end());
     for (const int64_t n : uniform) {
       if (n <= tokens) sizes.insert(n);
@@ -152,17 +152,6 @@ void GraphSizes(State& state) {
                  fmt::format("--max-cudagraph-capture-size {}", last));
   }
   state.graph_limit = last;
-}
-
-// The sizes of the graphs of a draft are multiples of its width, until 0.31.
-void RoundToWidth(State& state) {
-  ServingSettings& out = state.settings();
-  if (state.Since(0, 31) || !out.speculative) return;
-  if (out.cudagraph_mode != "FULL" &&
-      out.cudagraph_mode != "FULL_DECODE_ONLY" &&
-      out.cudagraph_mode != "FULL_AND_PIECEWISE") {
-    return;
-  }
 }
 
 void Operators(State& state) {
@@ -234,7 +223,7 @@ void ResolveCompilation(State& state) {
     mode = 0;
     graphs = "NONE";
   }
-  if (state.Since(0, 31)) {
+  if (state.Since(0, 29)) {
     state.breakable_graphs =
         std::ranges::any_of(state.architectures, [](const std::string& arch) {
           return std::ranges::find(kBreakable, arch) != kBreakable.end();
@@ -250,7 +239,7 @@ void ResolveCompilation(State& state) {
   }
   if (HasPieces(graphs) && out.compilation_mode != 3 &&
       !state.breakable_graphs) {
-    if (state.Since(0, 20)) {
+    if (state.Since(0, 29)) {
       graphs = graphs == "PIECEWISE" ? "NONE" : "FULL_DECODE_ONLY";
     } else {
       graphs = "NONE";
@@ -269,7 +258,6 @@ void ResolveCompilation(State& state) {
     state.graph_limit = 0;
   } else {
     GraphSizes(state);
-    RoundToWidth(state);
   }
 }
 

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/nearest.h"
+#include "engines/vllm/kv_layers.h"
+#include "engines/vllm/kv_rules.h"
 #include "engines/vllm/launch_state.h"
 
 namespace foretell::vllm {
@@ -70,6 +72,24 @@ void Mamba(State& state) {
   } else {
     out.mamba_cache_mode = "none";
     if (!out.mamba_block_size) out.mamba_block_size = out.max_model_len;
+  }
+}
+
+// HybridAttentionMambaModelConfig of 0.19: a page of attention is made as large
+// as a state, and the state's page padded to it. Later versions do so as the
+// worker starts.
+void AlignPages(State& state) {
+  ServingSettings& out = state.settings();
+  const EngineVersion& version = state.facts().version;
+  const KvLayers layers = ReadKvLayers(state.out->model, out, *state.in->card,
+                                       RulesOf({version.minor, version.patch}));
+  if (!layers.fault.empty()) return;
+  state.block_size = layers.block_size;
+  for (const KvLayer& layer : layers.layers) {
+    if (layer.spec.kind != KvKind::kState || layer.spec.padded_page == 0) {
+      continue;
+    }
+    state.mamba_page_size_padded = layer.spec.padded_page;
   }
 }
 
@@ -181,6 +201,7 @@ void ResolveHooks(State& state) {
                  "--kv-cache-dtype auto");
   }
   if (out.is_hybrid || HasHook(state, "MambaModelConfig")) Mamba(state);
+  if (out.is_hybrid && !state.Since(0, 20)) AlignPages(state);
   if (out.mamba_block_size && !out.enable_prefix_caching &&
       *out.mamba_block_size != out.max_model_len &&
       state.Given("mamba_block_size")) {

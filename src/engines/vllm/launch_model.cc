@@ -107,7 +107,10 @@ const EngineArchitecture* Wrapped(const State& state, const std::string& arch) {
   const EngineFacts& facts = state.facts();
   const auto* there = facts.FindArchitecture(arch);
   if (there != nullptr && there->group == "transformers-backend") return there;
-  const bool wraps = facts.backend_classes.contains(arch);
+  // Since 0.29 also what only takes another attention function.
+  const bool wraps =
+      facts.backend_classes.contains(arch) ||
+      (state.Since(0, 29) && facts.settable_classes.contains(arch));
   if (!wraps) return nullptr;
   std::string name = "Transformers";
   if (IsComposite(state)) name += "MultiModal";
@@ -273,8 +276,14 @@ bool InspectClass(State& state) {
       state.architectures.emplace_back(item.AsString().value_or(""));
     }
   }
+  if (state.architectures.empty() && state.config.type() != nullptr) {
+    // The library's base model of that configuration class.
+    std::string name = state.config.type()->class_name;
+    if (name.ends_with("Config")) name.resize(name.size() - 6);
+    if (!name.empty()) state.architectures.push_back(name + "Model");
+  }
   if (state.architectures.empty()) return RefuseClass(state);
-  const EngineArchitecture* found = Inspect(state, "", "none");
+  const EngineArchitecture* found = Inspect(state, "", "");
   if (found == nullptr) return RefuseClass(state);
   const EngineFacts& facts = state.facts();
   const std::string runner = state.Text("runner");

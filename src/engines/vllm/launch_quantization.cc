@@ -182,11 +182,14 @@ bool HasBlocks(const State& state) {
 // Methods that quantize an unquantized checkpoint as it is loaded.
 bool IsOnline(const State& state, std::string_view name) {
   constexpr std::array<std::string_view, 7> kShorthands = {
-      "fp8_per_tensor",  "fp8_per_block",
-      "fp8_per_channel", "int8_per_channel_weight_only",
-      "nvfp4_per_token", "mxfp8",
-      "experts_int8"};
-  if (!state.Since(0, 20)) return name == "fp8" || name == "experts_int8";
+      "fp8_per_tensor",
+      "fp8_per_block",
+      "fp8_per_channel",
+      "int8_per_channel_weight_only",
+      "nvfp4_per_token",
+      "mxfp8",
+      "mxfp4"};
+  if (!state.Since(0, 20)) return name == "fp8";
   return name == "fp8" ||
          std::ranges::find(kShorthands, name) != kShorthands.end();
 }

@@ -19,17 +19,17 @@ struct BatchDefaults {
 };
 
 // EngineArgs.get_batch_defaults, of a server. The third class of cards came
-// with the versions that name 160 GiB (0.33.0 has it, 0.30.0 does not).
+// between 0.26.0 and 0.28.0.
 BatchDefaults DefaultsOf(const State& state) {
   const ServingCard& card = *state.in->card;
   std::string name = card.full.empty() ? card.name : card.full;
   for (char& c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  if (state.Since(0, 31) && card.driver_bytes >= 160 * kGib) {
+  if (state.Since(0, 27) && card.driver_bytes >= 160 * kGib) {
     return {16384, 1024};
   }
-  const bool small = state.Since(0, 31) && card.capability == 121;
+  const bool small = state.Since(0, 27) && card.capability == 121;
   if (card.driver_bytes >= 70 * kGib && !small &&
       name.find("a100") == std::string::npos) {
     return {8192, 1024};
@@ -162,7 +162,7 @@ void ResolveCache(State& state) {
   }
   // The flag has no effect since caching of prefixes decides (0.33).
   if (const std::string t = state.Text("mamba_cache_mode");
-      !t.empty() && !state.Since(0, 31)) {
+      !t.empty() && !state.Since(0, 27)) {
     out.mamba_cache_mode = t;
   }
   out.mamba_block_size = state.Number("mamba_block_size");
@@ -182,6 +182,7 @@ void ResolveCache(State& state) {
              state.text.HasAttribute("sliding_window")) {
     mixed = true;  // the class fills them in, of both kinds
   }
+  mixed = mixed || state.text.model_type() == "modernbert";
   const bool one =
       state.Since(0, 20) ? (!has_kinds && !mixed) || all_slide : !mixed;
   if (one) state.cache_sliding_window = state.sliding_window;

@@ -1,0 +1,168 @@
+#include "report/present_serve.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "report/findings_section.h"
+
+namespace foretell {
+namespace {
+
+SectionShape Understood() {
+  return {
+      .name = "launch",
+      .title = "What was understood",
+      .doc = "What the launch, the card and the version were taken as.",
+      .rows = {
+          FieldRow("engine", "Engine", CellType::kText,
+                   "The engine, its version and that version's date."),
+          FieldRow("version_source", "Version from", CellType::kText,
+                   "What says which version it is."),
+          FieldRow("form", "Written as", CellType::kText,
+                   "How the launch is written."),
+          FieldRow("model", "Model", CellType::kText, "The served model."),
+          Optional(FieldRow("architecture", "Class", CellType::kText,
+                            "The class that serves it.")),
+          FieldRow("card", "Card", CellType::kText,
+                   "The card, and where that was said."),
+          FieldRow("cards", "Cards", CellType::kInteger, "How many there are."),
+          FieldRow("cards_source", "Cards from", CellType::kText,
+                   "What says how many."),
+          KeyedRow("read_as", "Read as",
+                   "What the launch and the defaults come to.",
+                   {{"what", "What", CellType::kText, "Which setting."},
+                    {"value", "Value", CellType::kText, "Its value."}})}};
+}
+
+SectionShape Verdict() {
+  return {.name = "verdict",
+          .title = "Verdict",
+          .doc = "What the engine's own validation says.",
+          .rows = {FieldRow("accepted", "Accepted", CellType::kFlag,
+                            "Whether the engine's own validation lets the "
+                            "launch pass."),
+                   FieldRow("text", "Verdict", CellType::kText,
+                            "Accepted, or the refusal that comes first.")}};
+}
+
+SectionShape MemorySection() {
+  return {.name = "memory",
+          .title = "Memory of one card",
+          .doc = "What the memory of one card goes to.",
+          .rows = {Optional(TableRow(
+                       "lines", "Memory", "What one card's memory goes to.",
+                       {{"what", "What", CellType::kText, "What takes it."},
+                        {"bytes", "Bytes", CellType::kFigure, "How much."}})),
+                   Optional(TableRow(
+                       "printed", "What the engine prints",
+                       "Lines of the engine's own log.",
+                       {{"line", "Line", CellType::kText, "One line."}}))}};
+}
+
+SectionShape Settings() {
+  return {.name = "settings",
+          .title = "Settings that the engine ends with",
+          .doc = "Every value of the configuration.",
+          .rows = {Optional(
+              TableRow("values", "Settings",
+                       "The configuration's values by section and name.",
+                       {{"name", "Name", CellType::kText, "Section and name."},
+                        {"value", "Value", CellType::kText, "The value."}}))}};
+}
+
+SectionShape Against() {
+  return {
+      .name = "against",
+      .title = "The other version",
+      .doc = "The same launch under another version.",
+      .rows = {Optional(FieldRow("version", "Version", CellType::kText,
+                                 "The version compared with.")),
+               Optional(FieldRow("verdict", "Verdict", CellType::kText,
+                                 "What it says to the launch.")),
+               Optional(TableRow(
+                   "differences", "Differences",
+                   "Settings that the two end with differently.",
+                   {{"setting", "Setting", CellType::kText, "Which."},
+                    {"here", "Here", CellType::kText, "In this version."},
+                    {"there", "There", CellType::kText, "In the other."}}))}};
+}
+
+SectionShape Assumed() {
+  return {.name = "assumed",
+          .title = "Assumed or not known",
+          .doc = "What was assumed, and what could not be known.",
+          .rows = {Optional(TableRow(
+              "notes", "Notes", "What was assumed, and what is not known.",
+              {{"note", "Note", CellType::kText, "One of them."}}))}};
+}
+
+}  // namespace
+
+const DocumentShape& ServeShape() {
+  static const DocumentShape shape = {
+      .name = "serve",
+      .title = "Whether a launch of a serving engine starts",
+      .doc =
+          "What a serving engine makes of a launch: its settings, its "
+          "memory, and what it refuses.",
+      .sections = {Understood(), Verdict(), MemorySection(), Settings(),
+                   Against(), Assumed(), FindingsSection()}};
+  return shape;
+}
+
+Document PresentServe(const ServeAnswer& answer, const ServeView& view) {
+  Document document(ServeShape());
+  document.Set("launch.engine",
+               fmt::format("{} {} ({})", answer.engine, answer.version,
+                           answer.version_date));
+  document.Set("launch.version_source", answer.version_source);
+  document.Set("launch.form", answer.form);
+  document.Set("launch.model", answer.model);
+  if (!answer.architecture.empty()) {
+    document.Set("launch.architecture", answer.architecture);
+  }
+  document.Set("launch.card",
+               fmt::format("{} ({})", answer.card, answer.card_source));
+  document.Set("launch.cards", answer.cards);
+  document.Set("launch.cards_source", answer.cards_source);
+  document.Touch("launch.read_as");
+  for (const auto& [what, value] : answer.understood) {
+    document.AddRow("launch.read_as", {what, value});
+  }
+  document.Set("verdict.accepted", answer.accepted);
+  document.Set("verdict.text", answer.verdict);
+  for (const ServeMemoryLine& line : answer.memory) {
+    document.AddRow("memory.lines", {line.what, line.bytes});
+  }
+  for (const std::string& line : answer.printed) {
+    document.AddRow("memory.printed", {line});
+  }
+  if (view.settings) {
+    document.Touch("settings.values");
+    for (const auto& [name, value] : answer.settings) {
+      document.AddRow("settings.values", {name, value});
+    }
+  }
+  if (answer.against) {
+    document.Set("against.version", *answer.against);
+    document.Set("against.verdict", answer.against_verdict);
+    document.Touch("against.differences");
+    for (const ServeDifference& one : answer.differences) {
+      document.AddRow("against.differences",
+                      {one.setting, one.here, one.there});
+    }
+  }
+  for (const std::string& note : answer.assumed) {
+    document.AddRow("assumed.notes", {note});
+  }
+  std::vector<RuleNotRun> not_run;
+  for (const auto& [rule, reason] : answer.rules_not_run) {
+    not_run.push_back({rule, reason});
+  }
+  SetFindings(document, answer.findings, answer.rules_ran, not_run);
+  return document;
+}
+
+}  // namespace foretell

@@ -1,0 +1,48 @@
+// Rules over a launch of a serving engine: what the engine itself would refuse
+// or quietly change, and whether its cache can hold what is asked.
+//
+// Each kind of refusal has a row in `ServeRules()` with its doc; the engine's
+// folder found what is wrong (engines/vllm/launch.h), a rule says it with its
+// numbers and the fix. The first blocking finding is the engine's own verdict.
+#ifndef FORETELL_RULES_SERVE_RULES_H_
+#define FORETELL_RULES_SERVE_RULES_H_
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engines/vllm/launch.h"
+#include "rules/model_rules.h"
+#include "spec/serving.h"
+
+namespace foretell {
+
+// What a rule sees.
+struct ServeRuleInput {
+  const Launch* launch = nullptr;
+  const VllmLaunch* outcome = nullptr;
+  bool has_model = true;     // a configuration was found
+  bool was_resolved = true;  // the configuration was worked out to its end
+  // Weights of one rank against the engine's share of the card's memory.
+  std::optional<int64_t> weights_bytes;
+  std::optional<int64_t> budget_bytes;
+};
+
+struct ServeRule {
+  std::string_view id;    // "serve/context-length"
+  std::string_view kind;  // of VllmRefusal; empty: the rule computes
+  std::string_view doc;
+  RuleOutcome (*run)(const ServeRule& rule, const ServeRuleInput& input);
+};
+
+std::span<const ServeRule> ServeRules();
+
+// One function per file.
+RuleOutcome RuleRefusals(const ServeRule& rule, const ServeRuleInput& input);
+RuleOutcome RuleWeightsFit(const ServeRule& rule, const ServeRuleInput& input);
+
+}  // namespace foretell
+
+#endif  // FORETELL_RULES_SERVE_RULES_H_

@@ -1,0 +1,101 @@
+#include "rules/serve_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace foretell {
+namespace {
+
+const ServeRule& Rule(std::string_view id) {
+  for (const ServeRule& rule : ServeRules()) {
+    if (rule.id == id) return rule;
+  }
+  ADD_FAILURE() << id;
+  return ServeRules().front();
+}
+
+RuleOutcome Run(std::string_view id, const ServeRuleInput& input) {
+  const ServeRule& rule = Rule(id);
+  return rule.run(rule, input);
+}
+
+TEST(ServeRules, EachRefusalFiresUnderItsOwnRule) {
+  Launch launch;
+  for (const ServeRule& rule : ServeRules()) {
+    if (rule.kind.empty() || rule.kind == "flags") continue;
+    VllmLaunch outcome;
+    outcome.refusals.push_back(
+        {std::string(rule.kind), "what", "why", "fix", ""});
+    ServeRuleInput input;
+    input.launch = &launch;
+    input.outcome = &outcome;
+    int fired = 0;
+    for (const ServeRule& other : ServeRules()) {
+      const RuleOutcome got = other.run(other, input);
+      for (const Finding& finding : got.findings) {
+        EXPECT_EQ(finding.rule, rule.id);
+        EXPECT_EQ(finding.severity, Severity::kBlock);
+        ++fired;
+      }
+    }
+    EXPECT_EQ(fired, 1) << rule.id;
+  }
+}
+
+TEST(ServeRules, QuietWhereNothingIsWrong) {
+  Launch launch;
+  VllmLaunch outcome;
+  ServeRuleInput input;
+  input.launch = &launch;
+  input.outcome = &outcome;
+  const RuleOutcome got = Run("serve/context-length", input);
+  EXPECT_TRUE(got.findings.empty());
+  EXPECT_TRUE(got.cannot_tell.empty());
+}
+
+TEST(ServeRules, CannotTellWithoutAModel) {
+  Launch launch;
+  VllmLaunch outcome;
+  ServeRuleInput input;
+  input.launch = &launch;
+  input.outcome = &outcome;
+  input.has_model = false;
+  EXPECT_FALSE(Run("serve/dtype", input).cannot_tell.empty());
+  // The flags need none.
+  EXPECT_TRUE(Run("serve/flags", input).cannot_tell.empty());
+}
+
+TEST(ServeRules, FlagsKeepTheirPlaces) {
+  Launch launch;
+  LaunchFault fault;
+  fault.what = "no flag --x";
+  fault.place.source = "argument 3";
+  launch.faults.push_back(fault);
+  VllmLaunch outcome;
+  ServeRuleInput input;
+  input.launch = &launch;
+  input.outcome = &outcome;
+  const RuleOutcome got = Run("serve/flags", input);
+  ASSERT_EQ(got.findings.size(), 1U);
+  EXPECT_EQ(got.findings[0].place.source, "argument 3");
+}
+
+TEST(RuleWeightsFit, FiresQuietAndCannotTell) {
+  Launch launch;
+  VllmLaunch outcome;
+  ServeRuleInput input;
+  input.launch = &launch;
+  input.outcome = &outcome;
+  EXPECT_FALSE(Run("serve/weights-fit", input).cannot_tell.empty());
+  input.weights_bytes = 10;
+  input.budget_bytes = 20;
+  EXPECT_TRUE(Run("serve/weights-fit", input).findings.empty());
+  input.weights_bytes = 30;
+  const RuleOutcome got = Run("serve/weights-fit", input);
+  ASSERT_EQ(got.findings.size(), 1U);
+  EXPECT_EQ(got.findings[0].severity, Severity::kBlock);
+}
+
+}  // namespace
+}  // namespace foretell
