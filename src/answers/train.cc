@@ -15,6 +15,9 @@
 namespace foretell {
 namespace {
 
+// Past it a step takes so long to compile that only the job itself is: a scan
+// over tokens that is written out.
+constexpr int64_t kMostOperations = 200'000;
 // No search goes past it.
 constexpr int64_t kLargestBatch = 4096;
 
@@ -101,11 +104,24 @@ std::string DescribeDevice(const Device& device) {
   return out;
 }
 
+void AddKernelFinding(const Device& device, TrainAnswer& answer) {
+  if (device.vendor.empty() || device.vendor == "nvidia") return;
+  Finding finding;
+  finding.rule = "train/kernels";
+  finding.severity = Severity::kWarn;
+  finding.what = fmt::format(
+      "{} runs other kernels than CUDA's, whose memory is not followed",
+      device.name);
+  finding.why = "what attention and the optimizer keep may differ";
+  answer.findings.push_back(std::move(finding));
+}
+
 class Answerer {
  public:
   explicit Answerer(const TrainRequest& request) : request_(request) {}
 
   std::variant<TrainAnswer, Refusal> Run() {
+    out_.is_compiled = true;
     auto memory = MemoryOf(request_.job);
     if (auto* refusal = std::get_if<Refusal>(&memory)) {
       return std::move(*refusal);
@@ -115,8 +131,16 @@ class Answerer {
     out_.device = DescribeDevice(request_.device);
     out_.verdict = JudgeFit(out_.memory, request_.device);
     out_.assumptions = AssumptionsOf(request_);
-    SearchBatch();
-    AddLevers();
+    if (out_.memory.operations <= kMostOperations) {
+      SearchBatch();
+      AddLevers();
+    } else {
+      out_.rules_not_run.emplace_back(
+          "train/levers",
+          fmt::format("the step has {} operations (a scan without its fused "
+                      "kernel), and other jobs were not compiled",
+                      WithSeparators(out_.memory.operations)));
+    }
     Report();
     return std::move(out_);
   }
@@ -340,12 +364,27 @@ std::variant<TrainAnswer, Refusal> AnswerTrain(TrainRequest request) {
   request.job.step.dtype = whole.built.dtype;
   auto errors = CheckStep(whole, request.build, request.job.step);
   if (!errors.empty()) return Refusal{std::move(errors)};
-  auto result = Answerer(request).Run();
+  std::vector<Finding> findings;
+  for (const StepRule& rule : StepRules()) {
+    RuleOutcome outcome = rule.run(RuleInputOf(whole, request.job.step));
+    std::ranges::move(outcome.findings, std::back_inserter(findings));
+  }
+  TrainAnswer blocked;
+  const bool is_blocked = AnyBlocks(findings);
+  if (is_blocked) {
+    blocked.setting = SettingOf(request.job);
+    blocked.device = DescribeDevice(request.device);
+  }
+  std::variant<TrainAnswer, Refusal> result =
+      is_blocked ? std::variant<TrainAnswer, Refusal>(std::move(blocked))
+                 : Answerer(request).Run();
   if (auto* answer = std::get_if<TrainAnswer>(&result)) {
     answer->name = request.config.catalogue ? request.config.catalogue->id
                                             : request.config.source;
     answer->class_name = whole.built.class_name;
     std::ranges::copy(whole.log.findings, std::back_inserter(answer->findings));
+    std::ranges::move(findings, std::back_inserter(answer->findings));
+    AddKernelFinding(request.device, *answer);
   }
   return result;
 }

@@ -67,6 +67,7 @@ struct TrainRequest {
 };
 
 struct TrainAnswer {
+  bool is_compiled = false;  // else a finding blocks, and there is no verdict
   std::string name;
   std::string class_name;
   std::string setting;

@@ -82,6 +82,7 @@ class Accountant {
     CountTrained();
     AddOptimizer();
     ChoosePeak(*memory);
+    out_.operations = static_cast<int64_t>(graph_.operations.size());
     if (!CountFlops()) return TooLarge();
     AddOutsideTensors();
     return std::move(out_);

@@ -52,6 +52,7 @@ struct TrainMemory {
   Bytes device;                   // what nvidia-smi would show
   int64_t managed = 0;            // of paged optimizers
   int64_t host = 0;               // offloaded to the host
+  int64_t operations = 0;         // that were compiled
   int64_t flops = 0;              // of the step, recomputation included
   int64_t trained = 0;            // parameters that train
   std::vector<std::string> not_exact;

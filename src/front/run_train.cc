@@ -15,6 +15,15 @@ namespace foretell {
 
 namespace {
 
+// The adapters' settings come from options of their own.
+InputErrors AtTrainOptions(const Invocation& invocation,
+                           std::vector<InputError> errors) {
+  for (InputError& error : errors) {
+    if (error.place.key == "--lora") error.place.key = "--targets";
+  }
+  return AtOptions(invocation, std::move(errors));
+}
+
 Outcome RunFits(const Invocation& invocation, const TrainRequest& request) {
   std::vector<Device> cards;
   for (const std::string_view id : CardsOfFits()) {
@@ -22,7 +31,7 @@ Outcome RunFits(const Invocation& invocation, const TrainRequest& request) {
   }
   auto result = AnswerFits(request, cards);
   if (auto* refusal = std::get_if<Refusal>(&result)) {
-    throw AtOptions(invocation, std::move(refusal->errors));
+    throw AtTrainOptions(invocation, std::move(refusal->errors));
   }
   return {.document = PresentFits(std::get<FitsAnswer>(result))};
 }
@@ -35,7 +44,7 @@ Outcome RunTrain(const Invocation& invocation) {
   if (invocation.Has("fits")) return RunFits(invocation, request);
   auto result = AnswerTrain(request);
   if (auto* refusal = std::get_if<Refusal>(&result)) {
-    throw AtOptions(invocation, std::move(refusal->errors));
+    throw AtTrainOptions(invocation, std::move(refusal->errors));
   }
   return {.document = PresentTrain(std::get<TrainAnswer>(result))};
 }

@@ -39,9 +39,15 @@ class Presenter {
       : answer_(answer), memory_(answer.memory), document_(TrainShape()) {}
 
   Document Present() && {
-    AddVerdict();
-    AddPeak();
-    AddWhatFits();
+    document_.Set("name", answer_.name);
+    document_.Set("class", answer_.class_name);
+    document_.Set("setting", answer_.setting);
+    document_.Set("device", answer_.device);
+    if (answer_.is_compiled) {
+      AddVerdict();
+      AddPeak();
+      AddWhatFits();
+    }
     for (const std::string& one : answer_.assumptions) {
       document_.AddRow("assumptions", {one});
     }
@@ -81,10 +87,6 @@ class Presenter {
     document_.Set("needed", verdict.needed.any());
     document_.Set("available", verdict.available.any());
     document_.Set("peak_at", PeakText(memory_));
-    document_.Set("name", answer_.name);
-    document_.Set("class", answer_.class_name);
-    document_.Set("setting", answer_.setting);
-    document_.Set("device", answer_.device);
     document_.Set("trained",
                   AnyFigure::Exact(Unit::kParameters, memory_.trained));
   }
