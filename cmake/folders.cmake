@@ -61,6 +61,10 @@ function(foretell_third_party)
   foretell_link(foretell_input ${FORETELL_MINIZIP})
   find_library(FORETELL_LIBYAML yaml REQUIRED)
   foretell_link(foretell_input ${FORETELL_LIBYAML})
+  # Its declarations only: the program opens libcurl itself, when a hub is asked
+  # (src/input/source_curl.h).
+  find_path(curl_headers curl/curl.h REQUIRED)
+  foretell_link(foretell_input ${CMAKE_DL_LIBS})
   find_package(CLI11 REQUIRED)
   foretell_link(foretell_front CLI11::CLI11 Threads::Threads)
 endfunction()

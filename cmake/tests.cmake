@@ -47,6 +47,9 @@ function(foretell_add_tests)
     foretell_add_test_executable(foretell_tests
       SOURCES ${sources} LIBRARIES ${all})
     target_include_directories(foretell_tests PRIVATE "${PROJECT_SOURCE_DIR}")
+    # TLS of the tests' own hub (tests/hub).
+    find_package(OpenSSL REQUIRED)
+    target_link_libraries(foretell_tests PRIVATE OpenSSL::SSL)
   endif()
   get_property(names GLOBAL PROPERTY FORETELL_TEST_NAMES)
   string(REPLACE ";" "\n" names "${names}")

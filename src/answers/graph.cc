@@ -45,8 +45,7 @@ std::variant<GraphAnswer, Refusal> AnswerGraph(const GraphRequest& request) {
   if (auto* refusal = std::get_if<Refusal>(&step)) return std::move(*refusal);
   const CompiledStep& compiled = std::get<CompiledStep>(step);
   const Graph& graph = compiled.graph();
-  out.name = request.config.catalogue ? request.config.catalogue->id
-                                      : request.config.source;
+  out.name = request.config.ShownName();
   out.class_name = compiled.model.built.class_name;
   out.text = ToText(graph);
   out.operations = static_cast<int64_t>(graph.operations.size());

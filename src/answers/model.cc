@@ -20,7 +20,21 @@ bool IsAlias(const ModelConfig& config) {
          config.catalogue->asked != config.catalogue->id;
 }
 
+// "hub: commit 0e9e39f… (revision main), from the cache as last fetched".
+std::string OriginOf(const HubOrigin& hub) {
+  std::string out = fmt::format("hub: commit {}", hub.commit);
+  if (hub.revision != hub.commit) {
+    out += fmt::format(" (revision {})", hub.revision);
+  }
+  out += hub.endpoint.empty()
+             ? ", from the cache as it was last fetched, not asked again"
+             : ", just now from " + hub.endpoint;
+  if (!hub.path.empty()) out += "; " + hub.path;
+  return out;
+}
+
 std::string OriginOf(const ModelConfig& config) {
+  if (config.hub) return OriginOf(*config.hub);
   if (!config.catalogue) return config.source;
   const CatalogueOrigin& origin = *config.catalogue;
   std::string out = fmt::format("catalogue: {} of {} ({})", origin.source,
@@ -118,9 +132,9 @@ std::variant<ModelAnswer, Refusal> AnswerModel(const ModelRequest& request) {
   const ModelConfig& config = request.config;
 
   ModelAnswer out;
-  out.name = !config.catalogue ? config.source
+  out.name = config.hub        ? config.hub->id
              : IsAlias(config) ? config.catalogue->asked
-                               : config.catalogue->id;
+                               : config.ShownName();
   out.origin = OriginOf(config);
   out.library = LibraryOf(*model.built.family);
   out.class_name = model.built.class_name;

@@ -97,6 +97,9 @@ std::variant<ReadModel, Refusal> ReadModelOf(const ModelConfig& config,
   out.parameters = AnalyzeParameters(*result.built->graph);
   out.built = std::move(*result.built);
   out.log = std::move(result.log);
+  // What the reader noticed comes before what the family did.
+  out.log.findings.insert(out.log.findings.begin(), config.notes.begin(),
+                          config.notes.end());
   out.unread = std::move(result.unread);
   return out;
 }

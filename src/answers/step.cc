@@ -272,8 +272,7 @@ std::variant<StepAnswer, Refusal> AnswerStep(const StepRequest& request) {
   auto errors = CheckStep(whole, request.build, request.step);
   if (!errors.empty()) return Refusal{std::move(errors)};
   StepAnswer out;
-  out.name = request.config.catalogue ? request.config.catalogue->id
-                                      : request.config.source;
+  out.name = request.config.ShownName();
   out.class_name = whole.built.class_name;
   out.setting = SettingOf(request.step, whole.built.dtype);
   if (Judge(RuleInputOf(whole, request.step), out)) return out;

@@ -6,6 +6,7 @@
 
 #include "answers/score/score_set.h"
 #include "base/check.h"
+#include "front/hub_options.h"
 #include "front/run_completion.h"
 #include "front/run_graph.h"
 #include "front/run_help.h"
@@ -36,8 +37,10 @@ namespace {
 ArgumentRow TargetArgument() {
   return {.name = "TARGET",
           .doc =
-              "A model id of the catalogue (Qwen/Qwen3-8B), a config.json, "
-              "or a directory that holds one.",
+              "A model id (Qwen/Qwen3-8B), a config.json, or a directory that "
+              "holds one. An id is looked up in the hub's cache (HF_HOME), in "
+              "the catalogue, and only then at the hub (HF_ENDPOINT, "
+              "HF_TOKEN).",
           .completion = Completion::kModelId};
 }
 
@@ -68,25 +71,32 @@ CommandRow ModelCommand() {
           "their headers tell the bytes that are really stored, and whether "
           "the tensors are those derived.",
       .arguments = {TargetArgument()},
-      .options =
-          {Named("class", BuildRows()),
-           Named("dtype", BuildRows()),
-           {.name = "against",
-            .value = "PATH",
-            .doc = "Compare the derived tensors with the headers of a "
-                   "checkpoint, name by name: a folder, a file of weights or "
-                   "an index. The exit status is 1 where they differ.",
-            .completion = Completion::kPath},
-           {.name = "tensors",
-            .doc = "List the tensors, those of equal layers folded into one "
-                   "line."},
-           {.name = "explain",
-            .value = "WHAT",
-            .value_optional = true,
-            .doc = "Show how the figures come about.",
-            .allowed = {"params"}}},
+      .options = Joined(
+          {{Named("class", BuildRows()),
+            Named("dtype", BuildRows()),
+            {.name = "against",
+             .value = "CHECKPOINT",
+             .doc = "Compare the derived tensors with the headers of a "
+                    "checkpoint, name by name: a folder, a file of weights, "
+                    "an index, or a repository of the hub (OWNER/NAME, "
+                    "OWNER/NAME@REVISION), of which the headers alone are "
+                    "fetched. The exit status is 1 where they differ.",
+             .completion = Completion::kPath},
+            {.name = "tensors",
+             .doc = "List the tensors, those of equal layers folded into one "
+                    "line."},
+            {.name = "explain",
+             .value = "WHAT",
+             .value_optional = true,
+             .doc = "Show how the figures come about.",
+             .allowed = {"params"}}},
+           HubRows()}),
       .examples = {{"foretell model Qwen/Qwen3-8B",
                     "Parameters, tied tensors and bytes of a catalogue model."},
+                   {"foretell model meta-llama/Llama-3.1-8B-Instruct "
+                    "--revision 0e9e39f",
+                    "One commit of a repository, from the hub's cache or the "
+                    "hub."},
                    {"foretell model ./config.json --explain params",
                     "How the parameter count of one's own design comes "
                     "about, term by term."},
@@ -284,7 +294,8 @@ CommandRow StepCommand() {
              .value = "FILE",
              .doc = "Write the memory over the step's operations: a picture "
                     "where FILE ends with .svg, numbers where with .json.",
-             .completion = Completion::kPath}}}),
+             .completion = Completion::kPath}},
+           HubRows()}),
       .examples =
           {{"foretell step openai-community/gpt2 --batch 2 --seq 512 --dtype "
             "bfloat16",
@@ -315,7 +326,7 @@ CommandRow TrainCommand() {
           "the context are estimates with intervals. Where the intervals leave "
           "a doubt the verdict is: cannot tell.",
       .arguments = {TargetArgument()},
-      .options = TrainRows(),
+      .options = Joined({TrainRows(), HubRows()}),
       .examples =
           {{"foretell train Qwen/Qwen3-8B --gpu h100 --batch 8 --seq 4096",
             "Whether full training fits, and what would make it fit."},
@@ -347,7 +358,8 @@ CommandRow GraphCommand() {
                            .allowed = {"forward", "backward", "optimizer"},
                            .default_value = "forward"}},
                          BuildRows(),
-                         StepRows()}),
+                         StepRows(),
+                         HubRows()}),
       .examples = {{"foretell graph Qwen/Qwen3-8B --layers 1 --seq 16",
                     "One block's operations on sixteen tokens."},
                    {"foretell graph Qwen/Qwen3-0.6B --layers 1 "

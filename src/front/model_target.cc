@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include "base/input_error.h"
+#include "front/hub_options.h"
 #include "input/checkpoint.h"
 #include "input/checkpoint_set.h"
 #include "input/gguf_config.h"
+#include "input/hub_id.h"
 #include "input/model_config_source.h"
+#include "input/model_lookup.h"
 #include "input/other_file.h"
 #include "input/source_disk.h"
+#include "input/source_hub_files.h"
 
 namespace foretell {
 namespace {
@@ -36,7 +40,24 @@ void FindConfig(const std::string& folder, ModelTarget& out) {
   }
 }
 
-void ReadTarget(const std::string& path, ModelTarget& out) {
+// A path where there is one, else a repository of the hub.
+Checkpoint ReadNamedCheckpoint(const std::string& named,
+                               const std::string& target,
+                               const ModelLookup& how) {
+  const std::string path = ExpandHome(named);
+  const auto hub = ReadHubCheckpointName(named);
+  if (IsModelPath(named) || !hub) return ReadCheckpointAt(path);
+  ModelLookup lookup = how;
+  // --revision is the target's; it is the checkpoint's, too, where both are of
+  // one repository.
+  if (ReadHubTarget(target).id != hub->id) lookup.revision.clear();
+  const auto folder = OpenHubFolder(*hub, lookup);
+  return hub->file.empty() ? ReadCheckpoint(*folder)
+                           : ReadCheckpoint(*folder, hub->file);
+}
+
+void ReadTarget(const std::string& path, const ModelLookup& how,
+                ModelTarget& out) {
   const PathKind kind = KindOfPath(path);
   if (kind == PathKind::kFile &&
       (path.ends_with(".index.json") || IfWeights(path))) {
@@ -50,7 +71,16 @@ void ReadTarget(const std::string& path, ModelTarget& out) {
     FindConfig(path, out);
     return;
   }
-  out.config = LoadModelConfig(path);
+  out.config = LookUpModel(path, how);
+}
+
+// Where weights may lie beside the configuration; empty where they cannot.
+std::string FolderBeside(const std::string& target, const ModelTarget& read) {
+  if (read.config && read.config->hub) {
+    const std::string& path = read.config->hub->path;
+    return path.empty() ? "" : FolderOf(path);
+  }
+  return KindOfPath(target) == PathKind::kFolder ? target : "";
 }
 
 }  // namespace
@@ -58,18 +88,17 @@ void ReadTarget(const std::string& path, ModelTarget& out) {
 ModelTarget LoadModelTarget(const Invocation& invocation) {
   ModelTarget out;
   const std::string target = ExpandHome(invocation.Argument("TARGET"));
-  ReadTarget(target, out);
+  const ModelLookup how = ReadModelLookup(invocation);
+  ReadTarget(target, how, out);
   if (const auto against = invocation.Text("against")) {
     out.against = true;
-    out.checkpoint = ReadCheckpointAt(ExpandHome(*against));
+    out.checkpoint = ReadNamedCheckpoint(*against, target, how);
     return out;
   }
-  if (out.checkpoint || KindOfPath(target) != PathKind::kFolder ||
-      !HasWeights(target)) {
-    return out;
-  }
+  const std::string beside = FolderBeside(target, out);
+  if (out.checkpoint || beside.empty() || !HasWeights(beside)) return out;
   try {
-    out.checkpoint = ReadCheckpointAt(target);
+    out.checkpoint = ReadCheckpointAt(beside);
   } catch (const InputErrors& errors) {
     out.no_checkpoint =
         fmt::format("the headers of the weights cannot be read: {}",

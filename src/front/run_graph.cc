@@ -6,8 +6,8 @@
 
 #include "answers/graph.h"
 #include "base/input_error.h"
+#include "front/hub_options.h"
 #include "front/step_options.h"
-#include "input/model_config_source.h"
 #include "report/present_graph.h"
 
 namespace foretell {
@@ -23,7 +23,7 @@ StopAfter StopOf(const std::string& phase) {
 
 Outcome RunGraph(const Invocation& invocation) {
   GraphRequest request;
-  request.config = LoadModelConfig(invocation.Argument("TARGET"));
+  request.config = LoadTarget(invocation);
   StepSetting setting = ReadStepSetting(invocation);
   request.build = std::move(setting.build);
   request.step = std::move(setting.step);

@@ -7,9 +7,9 @@
 
 #include "answers/step.h"
 #include "base/input_error.h"
+#include "front/hub_options.h"
 #include "front/step_options.h"
 #include "front/written_file.h"
-#include "input/model_config_source.h"
 #include "report/present_step.h"
 #include "report/timeline.h"
 
@@ -45,7 +45,7 @@ Outcome RunStep(const Invocation& invocation) {
                        "end it with .svg for a picture or .json for numbers"});
   }
   StepRequest request;
-  request.config = LoadModelConfig(invocation.Argument("TARGET"));
+  request.config = LoadTarget(invocation);
   StepSetting setting = ReadStepSetting(invocation);
   request.build = std::move(setting.build);
   request.step = std::move(setting.step);

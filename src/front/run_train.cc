@@ -5,10 +5,10 @@
 
 #include "answers/train.h"
 #include "answers/train_fits.h"
+#include "front/hub_options.h"
 #include "front/step_options.h"
 #include "front/train_options.h"
 #include "input/device_catalogue.h"
-#include "input/model_config_source.h"
 #include "report/present_train.h"
 
 namespace foretell {
@@ -40,7 +40,7 @@ Outcome RunFits(const Invocation& invocation, const TrainRequest& request) {
 
 Outcome RunTrain(const Invocation& invocation) {
   TrainRequest request = ReadTrainRequest(invocation);
-  request.config = LoadModelConfig(invocation.Argument("TARGET"));
+  request.config = LoadTarget(invocation);
   if (invocation.Has("fits")) return RunFits(invocation, request);
   auto result = AnswerTrain(request);
   if (auto* refusal = std::get_if<Refusal>(&result)) {

@@ -9,36 +9,13 @@
 #include <utility>
 
 #include "input/catalogue.h"
+#include "input/hub_id.h"
 #include "input/json.h"
 #include "input/other_file.h"
 #include "input/source_disk.h"
 
 namespace foretell {
 namespace {
-
-// "https://huggingface.co/Qwen/Qwen3-8B/tree/main" is pasted for its id.
-std::string WithoutHubAddress(const std::string& target) {
-  static constexpr std::array<std::string_view, 3> kHub = {
-      "https://huggingface.co/", "huggingface.co/", "https://hf.co/"};
-  for (const std::string_view prefix : kHub) {
-    if (!target.starts_with(prefix)) continue;
-    std::string id = target.substr(prefix.size());
-    const size_t slash = id.find('/');
-    if (slash == std::string::npos) return id;
-    return id.substr(0, id.find('/', slash + 1));
-  }
-  return target;
-}
-
-bool IsPath(const std::string& target) {
-  static constexpr std::array<std::string_view, 4> kBeginnings = {"/", "./",
-                                                                  "../", "~"};
-  for (const std::string_view beginning : kBeginnings) {
-    if (target.starts_with(beginning)) return true;
-  }
-  return target == "." || target == ".." || target.ends_with(".json") ||
-         KindOfPath(target) != PathKind::kMissing;
-}
 
 // transformers tells a configuration without `model_type` by the path that it
 // was given; of that, the part that people choose for the model.
@@ -52,17 +29,6 @@ ModelConfig LoadFile(const std::string& path, std::string name) {
   if (auto weights = IfWeights(path)) throw InputErrors(std::move(*weights));
   return ParseModelConfig(ReadWholeFile(path, kConfigFileBytes), path,
                           std::move(name));
-}
-
-ModelConfig LoadPath(const std::string& path) {
-  if (KindOfPath(path) != PathKind::kFolder) {
-    return LoadFile(path, NameOfFile(path));
-  }
-  const std::string file = JoinPath(path, "config.json");
-  if (KindOfPath(file) == PathKind::kMissing) {
-    throw InputErrors(DescribeFolderWithoutConfig(path));
-  }
-  return LoadFile(file, LastNameOf(path));
 }
 
 InputError UnknownId(const std::string& id) {
@@ -122,9 +88,30 @@ ModelConfig ParseModelConfig(std::string text, std::string source,
   return std::move(result.config);
 }
 
+bool IsModelPath(const std::string& target) {
+  static constexpr std::array<std::string_view, 4> kBeginnings = {"/", "./",
+                                                                  "../", "~"};
+  for (const std::string_view beginning : kBeginnings) {
+    if (target.starts_with(beginning)) return true;
+  }
+  return target == "." || target == ".." || target.ends_with(".json") ||
+         KindOfPath(target) != PathKind::kMissing;
+}
+
+ModelConfig LoadModelPath(const std::string& path) {
+  if (KindOfPath(path) != PathKind::kFolder) {
+    return LoadFile(path, NameOfFile(path));
+  }
+  const std::string file = JoinPath(path, "config.json");
+  if (KindOfPath(file) == PathKind::kMissing) {
+    throw InputErrors(DescribeFolderWithoutConfig(path));
+  }
+  return LoadFile(file, LastNameOf(path));
+}
+
 ModelConfig LoadModelConfig(const std::string& target) {
-  if (IsPath(target)) return LoadPath(ExpandHome(target));
-  const std::string id = WithoutHubAddress(target);
+  if (IsModelPath(target)) return LoadModelPath(ExpandHome(target));
+  const std::string id = ReadHubTarget(target).id;
   if (auto config = FromCatalogue(id)) return std::move(*config);
   throw InputErrors(UnknownId(id));
 }

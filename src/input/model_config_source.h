@@ -24,7 +24,14 @@
 
 namespace foretell {
 
+// Asks nobody: files, and the catalogue. Commands go through model_lookup.h,
+// which also knows the hub and its cache.
 ModelConfig LoadModelConfig(const std::string& target);
+
+// Whether a path is meant.
+bool IsModelPath(const std::string& target);
+
+ModelConfig LoadModelPath(const std::string& path);
 
 // A pure function of the text; `source` is shown in places.
 ModelConfig ParseModelConfig(std::string text, std::string source,

@@ -10,7 +10,7 @@ SectionShape Identity() {
   return {
       .rows = {
           FieldRow("name", "Model", CellType::kText,
-                   "The catalogue's id, or the file that was read."),
+                   "The model's id, or the file that was read."),
           FieldRow("origin", "Read from", CellType::kText,
                    "Where the configuration comes from, with its date."),
           Optional(FieldRow("class", "Class", CellType::kText,

@@ -15,7 +15,9 @@ const DocumentShape& GraphShape() {
           {.rows =
                {
                    FieldRow("name", "Model", CellType::kText,
-                            "The catalogue's id, or the file that was read."),
+                            "The model's id, of the hub with @ and the commit, "
+                            "or the "
+                            "file that was read."),
                    FieldRow("class", "Class", CellType::kText,
                             "The class that runs."),
                    FieldRow("operations", "Operations", CellType::kInteger,

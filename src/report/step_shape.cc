@@ -21,7 +21,8 @@ SectionShape Verdict() {
           Optional(FieldRow("not_exact", "Why not", CellType::kTexts,
                             "Each reason for which they are estimates.")),
           FieldRow("name", "Model", CellType::kText,
-                   "The catalogue's id, or the file that was read."),
+                   "The model's id, of the hub with @ and the commit, or the "
+                   "file that was read."),
           FieldRow("class", "Class", CellType::kText, "The class that runs."),
           FieldRow("setting", "Step", CellType::kText,
                    "The mode, sizes, precision and settings of the step."),

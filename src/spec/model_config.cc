@@ -49,6 +49,11 @@ Place PlaceAt(const std::string& text, int64_t offset, std::string source,
   return place;
 }
 
+std::string ModelConfig::ShownName() const {
+  if (hub) return hub->id + "@" + hub->commit;
+  return catalogue ? catalogue->id : source;
+}
+
 Place ModelConfig::PlaceOf(const ConfigValue& value, std::string key) const {
   if (!text || value.offset() < 0) {
     Place place;

@@ -34,6 +34,15 @@ struct CatalogueOrigin {
   std::optional<PublishedTotal> published;
 };
 
+// Which file of a hub's repository a configuration is.
+struct HubOrigin {
+  std::string id;        // "Qwen/Qwen3-8B"
+  std::string revision;  // as asked for; "main" where nothing was
+  std::string commit;    // 40 hexadecimal digits
+  std::string endpoint;  // asked just now; empty where the cache answered
+  std::string path;      // in the cache; empty where it could not be kept
+};
+
 struct ModelConfig {
   ConfigValue root;  // always an object
   // The name shown in places: a path, or "catalogue:Qwen/Qwen3-8B".
@@ -44,12 +53,17 @@ struct ModelConfig {
   // The bytes that `root`'s offsets point into; empty for values made in code.
   std::shared_ptr<const std::string> text;
   std::optional<CatalogueOrigin> catalogue;
+  std::optional<HubOrigin> hub;
   // Set where the values are those of a configuration that its class has
   // already loaded, derived ones included, and changed since: what a class does
   // only as it loads is done.
   bool is_loaded = false;
   // What the reader noticed on its way: duplicate keys, a byte-order mark.
   std::vector<Finding> notes;
+
+  // "Qwen/Qwen3-8B" of the catalogue, "Qwen/Qwen3-8B@COMMIT" of the hub (as
+  // its own addresses hf://ID@REVISION spell it), else the file.
+  std::string ShownName() const;
 
   // The place of `value` (one of root's), named `key`, with its excerpt.
   Place PlaceOf(const ConfigValue& value, std::string key) const;
