@@ -51,7 +51,7 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
         fmt::format("only training steps are followed under transformers {}",
                     library.name));
   }
-  if (!IsVersion(step.torch, kTorch)) {
+  if (!IsFollowedTorch(step.torch)) {
     out.push_back(fmt::format("torch {} is taken as {}", step.torch, kTorch));
   }
   if (IsFlash(step)) {
@@ -88,6 +88,12 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
     out.push_back("what depends on the data is assumed: " + what);
   }
   return out;
+}
+
+std::string_view FollowedTorch() { return kTorch; }
+
+bool IsFollowedTorch(const std::string& stated) {
+  return IsVersion(stated, kTorch);
 }
 
 bool ClaimsExact(const CompiledStep& compiled, const StepCase& step) {

@@ -7,6 +7,7 @@
 #define FORETELL_ANSWERS_CLAIMS_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "answers/compile_step.h"
@@ -16,6 +17,10 @@ namespace foretell {
 
 std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
                                          const StepCase& step);
+// The version of PyTorch whose operations are followed: "2.15".
+std::string_view FollowedTorch();
+// Whether a stated version is that one, whatever its patch.
+bool IsFollowedTorch(const std::string& stated);
 bool ClaimsExact(const CompiledStep& compiled, const StepCase& step);
 
 }  // namespace foretell

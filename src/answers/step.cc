@@ -71,8 +71,12 @@ std::string SettingOf(const StepCase& step, DType dtype) {
 std::vector<std::string> AssumptionsOf(const StepCase& step) {
   std::vector<std::string> out;
   out.push_back(fmt::format(
-      "eager PyTorch {} and transformers {}{}, with the kernels of sm{}",
-      step.torch, step.transformers,
+      "eager PyTorch {}{} and transformers {}{}, with the kernels of sm{}",
+      step.torch,
+      IsFollowedTorch(step.torch)
+          ? ""
+          : fmt::format(" (taken as {})", FollowedTorch()),
+      step.transformers,
       IsFollowed(step.transformers)
           ? ""
           : fmt::format(" (taken as {})", LibraryFor(step.transformers).name),

@@ -31,9 +31,9 @@ std::vector<OptionRow> SizeRows() {
                    "max-seq-len", "max-length"}},
       {.name = "tgt",
        .value = "N",
-       .doc =
-           "Tokens that the decoder of an encoder-decoder writes; as many as "
-           "--seq where absent.",
+       .doc = "Tokens that the decoder of an encoder-decoder writes, or in a "
+              "decode "
+              "has written; as many as --seq where absent.",
        .kind = ValueKind::kInteger,
        .aliases = {"target", "target-len", "tgt-len", "max-target-length"}},
       {.name = "mask",

@@ -132,6 +132,15 @@ TEST(Recording, TellsAFaultyChange) {
       testing::HasSubstr("takes a.b out of a loaded configuration"));
 }
 
+// What nobody reads would be claimed as if it were not there.
+TEST(Recording, TellsAnUnknownKeyAndAnEmptyBatch) {
+  const std::string text = ErrorOf(
+      R"({"config": "c", "case": {"bacth": 2, "batch": 0, "seq": 4}, "error": "x"})");
+  EXPECT_THAT(text, testing::HasSubstr("(bacth): is no key of a case"));
+  EXPECT_THAT(text, testing::HasSubstr("cure: write batch, or take it out"));
+  EXPECT_THAT(text, testing::HasSubstr("(batch): is not at least 1"));
+}
+
 TEST(Recording, TellsAFaultyShape) {
   EXPECT_THAT(ErrorOf(R"({"config": "c", "class": "C", "parameters": 1, )"
                       R"("tensors": [{"name": "a", "shape": [1,1,1,1,1,1,1,1,)"

@@ -59,6 +59,7 @@ class Deberta : public Model {
         base_(head == DebertaHead::kNone ? root : root.Child("deberta")),
         embeddings_(base_.Child("embeddings"), config.stack),
         encoder_(base_.Child("encoder"), config.stack) {
+    follows_mask = head != DebertaHead::kChoice;
     if (head == DebertaHead::kMaskedLm) AddVocabularyHead();
     if (head == DebertaHead::kSequence || head == DebertaHead::kChoice) {
       pooler_.emplace(root.Child("pooler", RegionKind::kHead),
@@ -76,7 +77,7 @@ class Deberta : public Model {
 
   Tensor Forward(const ForwardInputs& inputs) override {
     if (head_ == DebertaHead::kChoice) return RunChoice(inputs);
-    const Tensor hidden = RunBase(inputs.input_ids);
+    const Tensor hidden = RunBase(inputs.input_ids, inputs.attention_mask);
     switch (head_) {
       case DebertaHead::kMaskedLm: {
         const Tensor logits = RunVocabularyHead(hidden);
@@ -139,11 +140,14 @@ class Deberta : public Model {
     LocalScalar(found);
   }
 
-  Tensor RunBase(const Tensor& input_ids) const {
+  // `given` is the caller's mask of padding, or empty.
+  Tensor RunBase(const Tensor& input_ids, const Tensor& given) const {
     const Scope scope = base_.Enter();
     Builder& builder = root_.builder();
-    LookForPadding(input_ids);
-    const Tensor mask = Ones(builder, input_ids.shape(), DType::kFloat32);
+    if (given.empty()) LookForPadding(input_ids);
+    const Tensor mask = given.empty()
+                            ? Ones(builder, input_ids.shape(), DType::kFloat32)
+                            : given;
     const Tensor types = Zeros(builder, input_ids.shape(), DType::kInt64);
     const Tensor embedded = embeddings_.Forward(input_ids, types, mask);
     return encoder_.Forward(embedded, mask).back();
@@ -175,7 +179,7 @@ class Deberta : public Model {
   Tensor RunChoice(const ForwardInputs& inputs) const {
     const int64_t choices = inputs.input_ids.size(1);
     const Tensor rows = View(inputs.input_ids, {-1, inputs.input_ids.size(-1)});
-    const Tensor hidden = RunBase(rows);
+    const Tensor hidden = RunBase(rows, Tensor());
     const Tensor scores = Classify(pooler_->Forward(hidden));
     const Tensor logits = View(scores, {-1, choices});
     return Scored(logits, inputs, CrossEntropy);

@@ -63,7 +63,14 @@ class Falcon : public HeadedDecoder {
       context.alibi = MakeAlibi(ones, embedded.dtype());
     }
     context.position_ids = PositionIds(builder, length, inputs.past);
-    context.mask = MadeCausalMask(embedded, inputs.attention, inputs.past);
+    // The library that has masks of packed sequences makes this class none: the
+    // kernel's own flag serves.
+    const bool has_flag = builder.library().masks_packed_sequences &&
+                          inputs.attention == "sdpa" &&
+                          !config_.layer.has_alibi;
+    if (!has_flag) {
+      context.mask = MadeCausalMask(embedded, inputs.attention, inputs.past);
+    }
     if (config_.layer.has_alibi) AddAlibi(context, embedded.dtype());
     Tensor hidden = embedded;
     context.rotary = rotary_emb_.Forward(hidden, context.position_ids);

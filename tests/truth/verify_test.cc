@@ -75,7 +75,7 @@ TEST(Verify, RecordedStepsAreDerivedExactly) {
 // positions and what is kept.
 TEST(Verify, StepsOfAnOlderLibraryAreDerivedAsItRunsThem) {
   const VerifyAnswer answer = Verify("steps_transformers4.jsonl");
-  EXPECT_EQ(answer.wrong_claims, 0) << Differences(answer);
+  ExpectAllEqual(answer);
   EXPECT_GE(answer.claimed_exact, 38);
 }
 
@@ -86,7 +86,7 @@ TEST(Verify, FurtherSettingsOfStepsAreDerivedExactly) {
   const VerifyAnswer answer = Verify("steps_variants.jsonl");
   ExpectAllEqual(answer);
   EXPECT_GE(answer.compared, 155);
-  EXPECT_GE(answer.claimed_exact, 108);
+  EXPECT_GE(answer.claimed_exact, 110);
 }
 
 TEST(Verify, WhatTheLibraryRefusesIsRefused) {

@@ -109,7 +109,8 @@ Tensor FalconAttention::Kernel(const Heads& heads, const FalconContext& context,
   const bool causal = context.mask.empty() && heads.q.size(2) > 1;
   if (heads.k.size(1) != heads.q.size(1)) {
     SdpaCall call;
-    call.dtype = heads.q.dtype();
+    call.dtype =
+        module.builder().execution().autocast.value_or(heads.q.dtype());
     call.capability = module.builder().execution().capability;
     call.head_dim = heads.q.size(-1);
     call.value_dim = heads.v.size(-1);
