@@ -256,6 +256,7 @@ EngineFacts ReadEngineFacts(ServingEngine engine,
     if (since) facts.other_flags.push_back({std::string(flag), *since, until});
   });
   AddLibrary(facts);
+  facts.IndexFlags();
   return facts;
 }
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,7 +57,6 @@ class Reader {
     for (const auto& [name, word] : line.environment) {
       out_.environment.emplace_back(name, word.text);
     }
-    for (const EngineFlag& flag : facts.flags) AddNames(flag);
   }
 
   Launch Run() && {
@@ -75,28 +72,8 @@ class Reader {
     bool negative = false;
   };
 
-  void AddNames(const EngineFlag& flag) {
-    names_[flag.flag] = {&flag, false};
-    for (const std::string& also : flag.also) names_[also] = {&flag, false};
-    if (flag.type != "bool") return;
-    std::vector<std::string> longs = {flag.flag};
-    for (const std::string& also : flag.also) {
-      if (also.starts_with("--")) longs.push_back(also);
-    }
-    // Since 0.33 --enable-x and --disable-x name each other.
-    const bool pairs = facts_->version >= EngineVersion{0, 33, 0};
-    for (const std::string& name : longs) {
-      names_["--no-" + name.substr(2)] = {&flag, true};
-      if (!pairs) continue;
-      for (const auto& [one, other] :
-           {std::pair<std::string_view, std::string_view>{"--enable-",
-                                                          "--disable-"},
-            {"--disable-", "--enable-"}}) {
-        if (!name.starts_with(one)) continue;
-        names_.emplace(std::string(other) + name.substr(one.size()),
-                       Spelling{&flag, true});
-      }
-    }
+  Spelling SpellingOf(const FlagSpelling& found) const {
+    return {&facts_->flags[found.flag], found.negative};
   }
 
   void Fault(Kind kind, const Place& place, std::string what, std::string why,
@@ -193,16 +170,16 @@ class Reader {
   // The flag that a word names; nothing where it is unknown or ambiguous
   // (which is then a fault).
   std::optional<Spelling> Find(const std::string& name, const Place& place) {
-    const auto exact = names_.find(name);
-    if (exact != names_.end()) return exact->second;
-    std::set<const EngineFlag*> flags;
+    const auto& names = facts_->spellings;
+    const auto exact = names.find(name);
+    if (exact != names.end()) return SpellingOf(exact->second);
     std::vector<std::string> candidates;
     Spelling found;
     if (name.starts_with("--")) {
-      for (auto at = names_.lower_bound(name);
-           at != names_.end() && at->first.starts_with(name); ++at) {
+      for (auto at = names.lower_bound(name);
+           at != names.end() && at->first.starts_with(name); ++at) {
         candidates.push_back(at->first);
-        found = at->second;
+        found = SpellingOf(at->second);
       }
     }
     if (candidates.size() == 1) {
@@ -228,7 +205,7 @@ class Reader {
       if (one.flag == name) other = &one;
     }
     std::vector<std::string_view> known;
-    for (const auto& [spelling, flag] : names_) {
+    for (const auto& [spelling, flag] : facts_->spellings) {
       if (spelling.starts_with("--")) known.push_back(spelling);
     }
     const std::vector<std::string> near = NearestNames(name, known, 1);
@@ -363,7 +340,6 @@ class Reader {
 
   const EngineFacts* facts_;
   const LaunchLine* line_;
-  std::map<std::string, Spelling> names_;
   std::vector<Word> words_;
   Word model_;
   Launch out_;

@@ -15,7 +15,7 @@ const ServeRule& Rule(std::string_view id) {
   return ServeRules().front();
 }
 
-RuleOutcome Run(std::string_view id, const ServeRuleInput& input) {
+RuleOutcome RunRule(std::string_view id, const ServeRuleInput& input) {
   const ServeRule& rule = Rule(id);
   return rule.run(rule, input);
 }
@@ -49,7 +49,7 @@ TEST(ServeRules, QuietWhereNothingIsWrong) {
   ServeRuleInput input;
   input.launch = &launch;
   input.outcome = &outcome;
-  const RuleOutcome got = Run("serve/context-length", input);
+  const RuleOutcome got = RunRule("serve/context-length", input);
   EXPECT_TRUE(got.findings.empty());
   EXPECT_TRUE(got.cannot_tell.empty());
 }
@@ -61,9 +61,9 @@ TEST(ServeRules, CannotTellWithoutAModel) {
   input.launch = &launch;
   input.outcome = &outcome;
   input.has_model = false;
-  EXPECT_FALSE(Run("serve/dtype", input).cannot_tell.empty());
+  EXPECT_FALSE(RunRule("serve/dtype", input).cannot_tell.empty());
   // The flags need none.
-  EXPECT_TRUE(Run("serve/flags", input).cannot_tell.empty());
+  EXPECT_TRUE(RunRule("serve/flags", input).cannot_tell.empty());
 }
 
 TEST(ServeRules, FlagsKeepTheirPlaces) {
@@ -76,7 +76,7 @@ TEST(ServeRules, FlagsKeepTheirPlaces) {
   ServeRuleInput input;
   input.launch = &launch;
   input.outcome = &outcome;
-  const RuleOutcome got = Run("serve/flags", input);
+  const RuleOutcome got = RunRule("serve/flags", input);
   ASSERT_EQ(got.findings.size(), 1U);
   EXPECT_EQ(got.findings[0].place.source, "argument 3");
 }
@@ -87,12 +87,12 @@ TEST(RuleWeightsFit, FiresQuietAndCannotTell) {
   ServeRuleInput input;
   input.launch = &launch;
   input.outcome = &outcome;
-  EXPECT_FALSE(Run("serve/weights-fit", input).cannot_tell.empty());
+  EXPECT_FALSE(RunRule("serve/weights-fit", input).cannot_tell.empty());
   input.weights_bytes = 10;
   input.budget_bytes = 20;
-  EXPECT_TRUE(Run("serve/weights-fit", input).findings.empty());
+  EXPECT_TRUE(RunRule("serve/weights-fit", input).findings.empty());
   input.weights_bytes = 30;
-  const RuleOutcome got = Run("serve/weights-fit", input);
+  const RuleOutcome got = RunRule("serve/weights-fit", input);
   ASSERT_EQ(got.findings.size(), 1U);
   EXPECT_EQ(got.findings[0].severity, Severity::kBlock);
 }

@@ -40,14 +40,45 @@ const ConfigValue* ConfigClassFacts::Default(std::string_view name) const {
   return found == has.end() ? nullptr : &found->second;
 }
 
-const EngineFlag* EngineFacts::FindFlag(std::string_view name) const {
-  for (const EngineFlag& flag : flags) {
-    if (flag.flag == name ||
-        std::ranges::find(flag.also, name) != flag.also.end()) {
-      return &flag;
+void EngineFacts::IndexFlags() {
+  // Since 0.33 --enable-x and --disable-x name each other
+  // (vllm/utils/argparse_utils.py, EnableDisableAction).
+  const bool pairs = version >= EngineVersion{0, 33, 0};
+  constexpr std::string_view kEnable = "--enable-";
+  constexpr std::string_view kDisable = "--disable-";
+  for (size_t i = 0; i < flags.size(); ++i) {
+    const EngineFlag& flag = flags[i];
+    settings.try_emplace(flag.dest, i);
+    std::vector<std::string> names = flag.also;
+    names.push_back(flag.flag);
+    for (const std::string& name : names) {
+      spellings[name] = {i, false};
+      if (flag.type != "bool" || !name.starts_with("--")) continue;
+      spellings["--no-" + name.substr(2)] = {i, true};
+      if (!pairs) continue;
+      if (name.starts_with(kEnable)) {
+        spellings.try_emplace(
+            std::string(kDisable) + name.substr(kEnable.size()),
+            FlagSpelling{i, true});
+      } else if (name.starts_with(kDisable)) {
+        spellings.try_emplace(
+            std::string(kEnable) + name.substr(kDisable.size()),
+            FlagSpelling{i, true});
+      }
     }
   }
-  return nullptr;
+}
+
+const EngineFlag* EngineFacts::FindFlag(std::string_view name) const {
+  const auto found = spellings.find(name);
+  return found == spellings.end() || found->second.negative
+             ? nullptr
+             : &flags[found->second.flag];
+}
+
+const EngineFlag* EngineFacts::FindSetting(std::string_view dest) const {
+  const auto found = settings.find(dest);
+  return found == settings.end() ? nullptr : &flags[found->second];
 }
 
 const EngineQuantization* EngineFacts::FindQuantization(

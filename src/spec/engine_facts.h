@@ -34,6 +34,12 @@ struct EngineFlag {
   ConfigValue default_value;
 };
 
+// One way to write a flag.
+struct FlagSpelling {
+  size_t flag = 0;        // index into EngineFacts::flags
+  bool negative = false;  // --no-x
+};
+
 // A flag of other versions of the engine.
 struct OtherFlag {
   std::string flag;
@@ -103,7 +109,13 @@ struct EngineFacts {
   // interface (_can_set_attn_implementation).
   std::set<std::string, std::less<>> settable_classes;
 
+  // Made of `flags` by IndexFlags.
+  std::map<std::string, FlagSpelling, std::less<>> spellings;
+  std::map<std::string, size_t, std::less<>> settings;  // by `dest`
+
+  void IndexFlags();
   const EngineFlag* FindFlag(std::string_view name) const;  // any spelling
+  const EngineFlag* FindSetting(std::string_view dest) const;
   const EngineQuantization* FindQuantization(std::string_view name) const;
   const EngineArchitecture* FindArchitecture(std::string_view name) const;
   const ConfigClassFacts* FindModelType(std::string_view name) const;

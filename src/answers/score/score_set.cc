@@ -46,6 +46,12 @@ std::span<const ScoreSet> ScoreSets() {
        .measure = MeasureEngineLaunch,
        .explain = nullptr,
        .finish = FinishEngineLaunches},
+      {.name = "launch_failures",
+       .doc = "Why a launch that someone reported was refused.",
+       .settings = {"engine", "version", "launch", "launch_facts", "model",
+                    "gpu", "gpu_count", "source.date"},
+       .predict = PredictLaunchFailure,
+       .measure = MeasureLaunchFailure},
   };
   return sets;
 }

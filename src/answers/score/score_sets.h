@@ -25,6 +25,8 @@ void FinishTrainingMemory(const std::vector<Score>& scores,
                           ScoreGroups& groups);
 Prediction PredictEngineKv(const ScoreInput& input);
 std::vector<Measured> MeasureEngineKv(const ConfigValue& row);
+Prediction PredictLaunchFailure(const ScoreInput& input);
+std::vector<Measured> MeasureLaunchFailure(const ConfigValue& row);
 Prediction PredictEngineLaunch(const ScoreInput& input);
 std::vector<Measured> MeasureEngineLaunch(const ConfigValue& row);
 void FinishEngineLaunches(const std::vector<Score>& scores,

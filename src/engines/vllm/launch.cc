@@ -14,11 +14,10 @@ const ConfigValue* State::Flag(std::string_view name) const {
   if (const LaunchSetting* set = in->launch->Find(name)) {
     return set->value.is_null() ? nullptr : &set->value;
   }
-  for (const EngineFlag& flag : in->facts->flags) {
-    if (flag.dest != name) continue;
-    return flag.default_value.is_null() ? nullptr : &flag.default_value;
-  }
-  return nullptr;
+  const EngineFlag* flag = in->facts->FindSetting(name);
+  return flag == nullptr || flag->default_value.is_null()
+             ? nullptr
+             : &flag->default_value;
 }
 
 std::optional<int64_t> State::Number(std::string_view name) const {
