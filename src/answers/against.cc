@@ -151,8 +151,9 @@ class Comparison {
 
   void ComparePieces(const DerivedTensor& tensor,
                      const std::vector<StoredPiece>& pieces) {
-    const std::string_view dtype =
-        is_gguf() ? std::string_view() : DTypeName(tensor.dtype);
+    const std::string_view dtype = is_gguf() || tensor.is_buffer
+                                       ? std::string_view()
+                                       : DTypeName(tensor.dtype);
     for (const StoredPiece& piece : pieces) {
       const StoredTensor* stored = match_.FindTensor(piece.name);
       const bool is_plain = stored != nullptr;
@@ -165,12 +166,21 @@ class Comparison {
       if (!used_.insert(stored->name).second) continue;
       if (checkpoint_.names_only) {
         ++out_.equal;
-      } else if (is_plain && stored->shape == piece.shape) {
+      } else if (is_plain && SameShape(stored->shape, piece.shape)) {
         CompareTypes(*stored, derived, dtype);
       } else {
         ComparePacked(*stored, piece, derived, is_plain);
       }
     }
+  }
+
+  // ggml's tensors have four dims, 1 where the model has none.
+  bool SameShape(std::vector<int64_t> a, std::vector<int64_t> b) const {
+    if (is_gguf()) {
+      std::erase(a, 1);
+      std::erase(b, 1);
+    }
+    return a == b;
   }
 
   std::string_view DTypeName(DType dtype) const {
@@ -181,7 +191,7 @@ class Comparison {
   void CompareTypes(const StoredTensor& stored, const std::string& derived,
                     std::string_view dtype) {
     // ONNX spells them its own way, and exporters choose them.
-    if (is_gguf() || checkpoint_.format == CheckpointFormat::kOnnx ||
+    if (dtype.empty() || checkpoint_.format == CheckpointFormat::kOnnx ||
         stored.dtype == dtype) {
       ++out_.equal;
       return;

@@ -11,7 +11,9 @@
 // What a checkpoint holds beyond its class and is known to (layers that predict
 // further tokens, old buffers) is explained and is no difference.
 //
-// Element types of a GGUF file are its own choice and are not compared.
+// Element types of a GGUF file are its own choice and are not compared, nor are
+// those of buffers: casting a model casts them, building it in a dtype does
+// not.
 #ifndef FORETELL_ANSWERS_AGAINST_H_
 #define FORETELL_ANSWERS_AGAINST_H_
 

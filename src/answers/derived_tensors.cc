@@ -28,6 +28,7 @@ std::vector<DerivedTensor> DerivedTensors(const Graph& graph) {
   for (const Buffer& buffer : graph.buffers) {
     if (!buffer.persistent) continue;
     out.push_back(Make(graph, graph.NameOf(buffer), buffer.value));
+    out.back().is_buffer = true;
   }
   return out;
 }

@@ -20,6 +20,7 @@ struct DerivedTensor {
   std::vector<int64_t> shape;
   DType dtype = DType::kFloat32;
   uint32_t storage = 0;
+  bool is_buffer = false;
 };
 
 std::vector<DerivedTensor> DerivedTensors(const Graph& graph);

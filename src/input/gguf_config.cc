@@ -168,6 +168,10 @@ class GgufConfig {
     const ConfigValue* value = Find(key.theirs);
     if (value == nullptr) return;
     if (!value->is_array()) {
+      // 0 is written for a window that there is not.
+      if (value->AsInteger() == 0 && key.theirs.ends_with("sliding_window")) {
+        return;
+      }
       Set(key.ours, *value);
       return;
     }
@@ -208,6 +212,12 @@ class GgufConfig {
     }
     Set("tie_word_embeddings",
         ConfigValue::Bool(Tensor("output.weight") == nullptr));
+    // The converter states 4 * embedding_length, whatever it is
+    // (conversion/phi.py, Phi2Model).
+    if (const StoredTensor* up = Tensor("blk.0.ffn_up.weight");
+        row.name == "phi2" && up != nullptr && up->shape.size() == 2) {
+      SetWhole("intermediate_size", up->shape[0]);
+    }
     const bool biased = HasTensor("blk.0.attn_q.bias");
     if (row.name == "stablelm") {
       Set("use_qkv_bias", ConfigValue::Bool(biased));

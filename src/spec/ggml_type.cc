@@ -8,7 +8,7 @@
 namespace foretell {
 namespace {
 
-constexpr std::array<GgmlType, 38> kTypes = {{
+constexpr std::array<GgmlType, 39> kTypes = {{
     {0, "F32", 1, 4},           {1, "F16", 1, 2},
     {2, "Q4_0", 32, 18},        {3, "Q4_1", 32, 20},
     {6, "Q5_0", 32, 22},        {7, "Q5_1", 32, 24},
@@ -28,6 +28,7 @@ constexpr std::array<GgmlType, 38> kTypes = {{
     {34, "TQ1_0", 256, 54},     {35, "TQ2_0", 256, 66},
     {36, "IQ4_NL_4_4", 32, 18}, {39, "MXFP4", 32, 17},
     {40, "NVFP4", 64, 36},      {41, "Q1_0", 128, 18},
+    {42, "Q2_0", 64, 18},
 }};
 
 }  // namespace

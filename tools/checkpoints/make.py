@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Writes tests/truth/checkpoints.jsonl: headers that the real libraries wrote.
 
-    python tools/checkpoints/make.py tests/truth/checkpoints.jsonl
+    python tools/checkpoints/make.py tests/truth/checkpoints.jsonl [LLAMA_CPP]
 
-Needs torch, transformers 5.23, safetensors, gguf, onnx and numpy. Each row is
+Needs torch, transformers 5.23, safetensors, gguf, onnx and numpy. With the
+folder of llama.cpp's sources, its converter makes GGUF files of the tiny models
+too; their vocabularies are left out, since they have none. Each row is
 one file: a tiny model of a family, or a few tensors of every type of a format,
 written by the format's own library and read back by it.
 
@@ -48,7 +50,6 @@ MODELS = [
           topk_group=1, first_k_dense_replace=1, q_lora_rank=16,
           kv_lora_rank=16, qk_rope_head_dim=8, qk_nope_head_dim=8,
           v_head_dim=8)),
-    ("OlmoeForCausalLM", "OlmoeConfig", MOE),
     ("GraniteMoeForCausalLM", "GraniteMoeConfig", MOE),
     ("PhimoeForCausalLM", "PhimoeConfig", MOE),
     ("Glm4MoeForCausalLM", "Glm4MoeConfig",
@@ -56,7 +57,8 @@ MODELS = [
           moe_intermediate_size=16, n_group=1, topk_group=1,
           first_k_dense_replace=1, head_dim=8)),
     ("GPT2LMHeadModel", "GPT2Config",
-     dict(n_embd=32, n_layer=2, n_head=4, vocab_size=96, n_positions=64)),
+     dict(n_embd=32, n_layer=2, n_head=4, vocab_size=96, n_positions=64,
+          n_ctx=64)),
     ("BertForMaskedLM", "BertConfig", DECODER),
     ("T5ForConditionalGeneration", "T5Config",
      dict(d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4,
@@ -64,6 +66,35 @@ MODELS = [
     ("MambaForCausalLM", "MambaConfig",
      dict(hidden_size=32, state_size=4, num_hidden_layers=2, vocab_size=96)),
 ]
+
+# Beside MODELS, for llama.cpp's converter alone.
+GGUF_MODELS = [
+    ("Qwen3ForCausalLM", "Qwen3Config", dict(DECODER, head_dim=8)),
+    ("Qwen2MoeForCausalLM", "Qwen2MoeConfig",
+     dict(MOE, shared_expert_intermediate_size=32)),
+    ("GemmaForCausalLM", "GemmaConfig", dict(DECODER, head_dim=16)),
+    ("PhiForCausalLM", "PhiConfig", dict(DECODER, num_key_value_heads=4)),
+    ("DeepseekV2ForCausalLM", "DeepseekV2Config",
+     dict(DECODER, num_key_value_heads=4, n_routed_experts=4,
+          num_experts_per_tok=2, moe_intermediate_size=16, n_shared_experts=1,
+          n_group=1, topk_group=1, first_k_dense_replace=1, q_lora_rank=None,
+          kv_lora_rank=16, qk_rope_head_dim=8, qk_nope_head_dim=8,
+          v_head_dim=8)),
+    ("Glm4ForCausalLM", "Glm4Config", dict(DECODER, head_dim=8,
+                                           pad_token_id=0)),
+    ("Olmo2ForCausalLM", "Olmo2Config", DECODER),
+    ("OlmoeForCausalLM", "OlmoeConfig", MOE),
+    ("GraniteForCausalLM", "GraniteConfig", DECODER),
+    ("Starcoder2ForCausalLM", "Starcoder2Config", DECODER),
+    ("StableLmForCausalLM", "StableLmConfig", DECODER),
+    ("CohereForCausalLM", "CohereConfig", DECODER),
+    ("SmolLM3ForCausalLM", "SmolLM3Config", dict(DECODER, pad_token_id=0)),
+    ("SeedOssForCausalLM", "SeedOssConfig", dict(DECODER, head_dim=8)),
+    ("Exaone4ForCausalLM", "Exaone4Config", DECODER),
+]
+# Of MODELS: no converter, or keys that tiny models lack.
+NOT_CONVERTED = {"PhimoeForCausalLM", "T5ForConditionalGeneration",
+                 "BertForMaskedLM"}
 
 
 def pieces(data):
@@ -134,20 +165,55 @@ def onnx_row(case, path):
                 bytes=len(data), pieces=pieces(data), tensors=sorted(tensors))
 
 
-def model_rows(folder):
+def save_model(target, class_name, config_name, values):
     import transformers
+    config = getattr(transformers, config_name)(**values)
+    model = getattr(transformers, class_name)(config)
+    with torch.no_grad():
+        for value in model.parameters():
+            value.data = value.data.to(torch.bfloat16)
+        for value in list(model.parameters()) + list(model.buffers()):
+            value.zero_()
+    model.config.dtype = torch.bfloat16
+    model.save_pretrained(target)
+    return model, json.loads((target / "config.json").read_text())
+
+
+def converted_row(folder, source, class_name):
+    """What llama.cpp's converter makes of a saved model."""
+    import gguf
+    from conversion import (ModelBase, ModelType, get_model_architecture,
+                            get_model_class)
+    values = ModelBase.load_hparams(source, False)
+    cls = get_model_class(get_model_architecture(values, ModelType.TEXT))
+    cls.set_vocab = lambda self: None
+    path = folder / (class_name + ".gguf")
+    cls(source, gguf.LlamaFileType.MOSTLY_Q8_0, path, hparams=values).write()
+    return gguf_row(class_name + ", converted", path)
+
+
+def gguf_model_rows(folder):
+    for row in MODELS + GGUF_MODELS:
+        class_name = row[0]
+        if class_name in NOT_CONVERTED:
+            continue
+        source = folder / (class_name + "-source")
+        save_model(source, *row)
+        try:
+            row = converted_row(folder, source, class_name)
+        except (KeyError, OSError, NotImplementedError) as error:
+            # Most often a tokenizer that a tiny model lacks.
+            print(f"left out: {class_name}: {error!r}", file=sys.stderr)
+            continue
+        yield row
+
+
+def model_rows(folder):
     for class_name, config_name, values in MODELS:
-        config = getattr(transformers, config_name)(**values)
-        with torch.device("cpu"):
-            model = getattr(transformers, class_name)(config).to(torch.bfloat16)
-        with torch.no_grad():
-            for value in list(model.parameters()) + list(model.buffers()):
-                value.zero_()
         target = folder / class_name
-        model.save_pretrained(target)
-        written = json.loads((target / "config.json").read_text())
+        model, written = save_model(target, class_name, config_name, values)
         yield safetensors_row(class_name, target / "model.safetensors", written)
-        if class_name in ("LlamaForCausalLM", "Qwen2ForCausalLM"):
+        if class_name == "Qwen2ForCausalLM":
             path = folder / (class_name + ".bin")
             torch.save(model.state_dict(), path)
             yield torch_row(class_name + ", torch.save", path, written)
@@ -269,12 +335,18 @@ def onnx_types(folder):
 
 def main():
     target = pathlib.Path(sys.argv[1])
+    if len(sys.argv) > 2:
+        # Its own gguf-py goes before the package of that name.
+        sys.path[:0] = [sys.argv[2], sys.argv[2] + "/gguf-py"]
     torch.manual_seed(0)
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for make in (safetensors_types, torch_types, gguf_types, gguf_split,
-                     onnx_types, model_rows):
+        makers = [safetensors_types, torch_types, gguf_types, gguf_split,
+                  onnx_types, model_rows]
+        if len(sys.argv) > 2:
+            makers.append(gguf_model_rows)
+        for make in makers:
             rows += list(make(folder))
     out = io.StringIO()
     for row in rows:
