@@ -16,6 +16,9 @@
 namespace foretell {
 namespace {
 
+// The recorder lends a launch so many cards.
+constexpr int64_t kRecordedCards = 16;
+
 std::string Quantity(size_t plan, std::string_view what) {
   return fmt::format("plan {} {}", plan, what);
 }
@@ -67,11 +70,14 @@ Prediction PredictEngineKv(const ScoreInput& input) {
       argv.emplace_back(word.AsString().value_or(""));
     }
   }
-  const RecordedLaunch launch = ReadRecordedLaunch(
-      argv, *input.config, input.settings.Text("card").value_or(""),
-      input.settings.Text("version").value_or(""));
+  const auto version =
+      ParseEngineVersion(input.settings.Text("version").value_or(""));
+  const auto launch = ReadRecordedLaunch(
+      input, argv, input.settings.Text("card").value_or(""),
+      version.value_or(EngineVersion{0, 33, 0}), kRecordedCards);
+  if (!launch) return LeftOut{"a card that the catalogue lacks"};
   const vllm::KvAccount account =
-      vllm::AccountKvCache(*input.config, launch.settings, launch.card);
+      vllm::AccountKvCache(launch->model, launch->settings, launch->card);
   std::vector<Predicted> out;
   for (size_t i = 0; i < plans->items().size(); ++i) {
     const ConfigValue* bytes = plans->items()[i].Find("available_bytes");
@@ -85,7 +91,7 @@ Prediction PredictEngineKv(const ScoreInput& input) {
       continue;
     }
     const vllm::KvPlan plan =
-        PlanKvCache(account, available, launch.is_length_fitted);
+        PlanKvCache(account, available, launch->is_length_fitted);
     if (plan.verdict != vllm::KvVerdict::kAccepted) {
       const std::string text =
           plan.verdict == vllm::KvVerdict::kTooLong

@@ -1,13 +1,16 @@
-// Settings of a recorded launch, from its words: enough for a scored row until
-// the engine's own resolution answers all of it.
+// The settings that a recorded launch ends with, by the engine's own rules.
 //
-// In: `argv`, the configuration, the card's name. Out: settings and card.
+// In: what a scored row says: the words after the model, the version, the
+// card. Out: settings, the card, and the configuration with what the launch
+// overrides.
 #ifndef FORETELL_ANSWERS_SCORE_LAUNCH_WORDS_H_
 #define FORETELL_ANSWERS_SCORE_LAUNCH_WORDS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "answers/score/score_row.h"
 #include "spec/model_config.h"
 #include "spec/serving.h"
 
@@ -16,13 +19,14 @@ namespace foretell {
 struct RecordedLaunch {
   ServingSettings settings;
   ServingCard card;
-  bool is_length_fitted = false;
+  ModelConfig model;
+  bool is_length_fitted = false;  // --max-model-len auto
 };
 
-RecordedLaunch ReadRecordedLaunch(const std::vector<std::string>& argv,
-                                  const ModelConfig& config,
-                                  const std::string& card,
-                                  const std::string& version);
+// Nothing where the catalogue lacks the card. `argv` begins with the model.
+std::optional<RecordedLaunch> ReadRecordedLaunch(
+    const ScoreInput& input, const std::vector<std::string>& argv,
+    const std::string& card, EngineVersion version, int64_t cards);
 
 }  // namespace foretell
 

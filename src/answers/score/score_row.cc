@@ -69,6 +69,12 @@ void CompareFigure(const AnyFigure& figure, const Measured& measured,
     out.error = out.equal ? 0 : 1;
     return;
   }
+  if (measured.comparison == Comparison::kCovered) {
+    out.equal = figure.low().value_or(*value) <= measured.high &&
+                figure.high().value_or(*value) >= measured.low;
+    out.error = out.equal ? 0 : 1;
+    return;
+  }
   if (near == 0) {
     out.error = *value == 0 ? 0 : 1;
   } else {

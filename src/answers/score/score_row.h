@@ -83,6 +83,7 @@ enum class Comparison : uint8_t {
   kRelative,  // |predicted / measured - 1|, 0 inside [low, high]
   kInside,    // equal where the prediction lies in [low, high]
   kText,      // equal where the texts are
+  kCovered,   // equal where it lies in the prediction's own interval
 };
 
 struct Measured {

@@ -31,6 +31,9 @@ Prediction PredictEngineLaunch(const ScoreInput& input);
 std::vector<Measured> MeasureEngineLaunch(const ConfigValue& row);
 void FinishEngineLaunches(const std::vector<Score>& scores,
                           ScoreGroups& groups);
+Prediction PredictVllmMemory(const ScoreInput& input);
+std::vector<Measured> MeasureVllmMemory(const ConfigValue& row);
+void FinishVllmMemory(const std::vector<Score>& scores, ScoreGroups& groups);
 
 }  // namespace foretell
 

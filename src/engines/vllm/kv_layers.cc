@@ -207,7 +207,9 @@ KvLayers ReadKvLayers(const ModelConfig& config,
       out.backends.push_back(backend.name);
     }
   }
-  out.are_states_aligned = has_state && settings.enable_prefix_caching;
+  out.are_states_aligned = has_state && settings.enable_prefix_caching &&
+                           (rules.are_states_cached_by_default ||
+                            settings.mamba_cache_mode == "align");
   int64_t block = settings.block_size.value_or(CommonBlock(parts));
   if (block <= 0 || block > kMostSize) block = kDefaultBlock;
   Alignment aligned{block, 0};

@@ -37,8 +37,6 @@ struct KvRules {
   bool are_states_cached_by_default = true;
   // Layers with a window choose a block size of their own.
   bool has_own_window_blocks = true;
-  // Windows of 0.8 and before were kept for all tokens.
-  bool has_hybrid_groups = true;
   KvGroupingRules grouping;
 };
 

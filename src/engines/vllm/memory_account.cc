@@ -1,0 +1,218 @@
+#include "engines/vllm/memory_account.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace foretell::vllm {
+namespace {
+
+constexpr double kGib = 1073741824.0;
+
+Bytes About(double value, double below, double above, std::string source) {
+  return Bytes::Estimated(value, value * (1 - below), value * (1 + above),
+                          std::move(source));
+}
+
+bool Since(const ServingSettings& settings, int minor, int patch = 0) {
+  return settings.version >= EngineVersion{0, minor, patch};
+}
+
+// Tokens of the profile run's forward.
+double ForwardTokens(const MemoryInput& in, const ServingSettings& s) {
+  if (in.is_v1) return static_cast<double>(s.max_num_batched_tokens);
+  // V0 runs one prefill of the whole length, in chunks past 32,768 tokens.
+  constexpr int64_t kChunkedFrom = 32768;
+  const int64_t chunk =
+      s.max_num_batched_tokens > 0 ? s.max_num_batched_tokens : 2048;
+  return static_cast<double>(s.max_model_len > kChunkedFrom
+                                 ? chunk
+                                 : std::max(s.max_model_len, chunk));
+}
+
+// What is alive at a layer's widest point: gate and up together, their
+// product, and four rows of the hidden size.
+double ForwardBytes(const MemoryInput& in, const ServingSettings& s) {
+  const double tokens = ForwardTokens(in, s);
+  const auto ranks =
+      static_cast<double>(std::max<int64_t>(s.tensor_parallel, 1));
+  const ProfileSizes& z = in.sizes;
+  const double dense = 3.0 * static_cast<double>(z.intermediate) / ranks;
+  const double row = 4.0 * static_cast<double>(z.hidden);
+  return tokens * 2 * (dense + row);
+}
+
+// Experts write their rows to a workspace that stays.
+double ExpertBytes(const MemoryInput& in, const ServingSettings& s) {
+  const ProfileSizes& z = in.sizes;
+  if (z.experts_per_token <= 0) return 0;
+  // A workspace serves so many tokens at most (VLLM_FUSED_MOE_CHUNK_SIZE).
+  constexpr double kChunk = 32768;
+  const double tokens = std::min(ForwardTokens(in, s), kChunk);
+  const auto ranks =
+      static_cast<double>(std::max<int64_t>(s.tensor_parallel, 1));
+  const double row = 3.0 * static_cast<double>(z.expert_intermediate) / ranks +
+                     static_cast<double>(z.hidden);
+  return tokens * static_cast<double>(z.experts_per_token) * 2 * row;
+}
+
+double SamplerBytes(const MemoryInput& in, const ServingSettings& s) {
+  // Copies of the logits in float32 that the sampler's dummy run holds: 9.4
+  // with PyTorch's top-k and top-p, 3.57 with FlashInfer's, which Hopper takes
+  // from 0.17 on. Fitted on starts of one model, 0.15 to 0.18 (5.64 GiB, then
+  // 2.23 with 1024 requests and 151,936 words).
+  const double copies = Since(s, 17) || s.flashinfer_sampler ? 3.57 : 9.4;
+  return copies * static_cast<double>(s.max_num_seqs) *
+         static_cast<double>(in.sizes.vocabulary) * 4;
+}
+
+// 0.14 GiB at 8192 tokens a batch, 0.04 at 2048: the first activations.
+double HeldBytes(const MemoryInput& in, const ServingSettings& s) {
+  return ForwardTokens(in, s) / 8192 * 0.14 * kGib;
+}
+
+Bytes Activation(const MemoryInput& in, const ServingSettings& s) {
+  const double forward = ForwardBytes(in, s);
+  const double experts = ExpertBytes(in, s) * 0.8;
+  // Only the last stage samples; the forward decides on the others.
+  const double sampler =
+      s.pipeline_parallel > 1 ? 0 : SamplerBytes(in, s) + HeldBytes(in, s);
+  double peak = std::max(sampler, forward) + experts;
+  if (in.sizes.is_latent) peak += 0.45 * kGib * ForwardTokens(in, s) / 8192;
+  if (in.sizes.has_towers && !s.language_model_only && !s.skip_mm_profiling) {
+    peak += 0.2 * kGib;
+  }
+  return About(peak, 0.12, 0.25, "the profile run's sampler and forward");
+}
+
+Bytes NonTorch(const MemoryInput& in, const ServingSettings& s) {
+  const bool is_split = s.tensor_parallel > 1;
+  double gib = 0;
+  if (!in.is_v1) {
+    gib = is_split ? 0.35 : 0.05;
+  } else if (!is_split) {
+    gib = s.pipeline_parallel > 1 ? 0.07 : Since(s, 18) ? 0.25 : 0.13;
+  } else if (Since(s, 18)) {
+    gib = s.tensor_parallel > 2 ? 2.17 : 2.07;
+  } else {
+    gib = Since(s, 10, 2) ? 1.38 : 0.55;
+  }
+  const double spread = is_split ? 0.5 : 0.15;
+  return Bytes::Estimated(gib * kGib, std::max(0.0, gib - spread) * kGib,
+                          (gib + spread) * kGib,
+                          "the driver, NCCL and kernels, by release");
+}
+
+// Sizes of batch that are captured where the launch lists none.
+double GraphSizes(const ServingSettings& s) {
+  if (!s.cudagraph_sizes.empty()) {
+    return static_cast<double>(s.cudagraph_sizes.size());
+  }
+  const int64_t most = std::min<int64_t>(2 * s.max_num_seqs, 512);
+  if (most <= 0) return 0;
+  // 1, 2, 4, then every 8 to 256, every 16 beyond.
+  const int64_t small = std::min<int64_t>(3, most);
+  const int64_t eights = std::min<int64_t>(most, 256) / 8;
+  const int64_t sixteens = std::max<int64_t>(0, most - 256) / 16;
+  return static_cast<double>(small + eights + sixteens);
+}
+
+Bytes Graphs(const MemoryInput& in, const ServingSettings& s) {
+  if (s.enforce_eager || s.cudagraph_mode == "NONE") {
+    return Bytes::Exact(0, "no graphs are captured");
+  }
+  // Fitted on 51 sizes of an H100 at 0.19: 0.38 GiB and 0.0165 a layer.
+  const double gib = (0.38 + 0.0165 * static_cast<double>(in.sizes.layers)) *
+                     GraphSizes(s) / 51;
+  return About(gib * kGib, 0.5, 0.8, "graphs of every size that is captured");
+}
+
+Bytes Minus(const Bytes& from, const std::vector<Bytes>& parts) {
+  double value = from.any().value().value_or(0);
+  double low = from.any().low().value_or(value);
+  double high = from.any().high().value_or(value);
+  double below = value - low;
+  double above = high - value;
+  below *= below;
+  above *= above;
+  for (const Bytes& part : parts) {
+    if (part.any().is_unknown() || !part.any().value()) {
+      return Bytes::Unknown(part.any().missing().empty()
+                                ? "one of its terms"
+                                : part.any().missing().front());
+    }
+    const double each = *part.any().value();
+    value -= each;
+    const double up = part.any().high().value_or(each) - each;
+    const double down = each - part.any().low().value_or(each);
+    below += up * up;  // independent errors
+    above += down * down;
+  }
+  return Bytes::Estimated(value, value - std::sqrt(below),
+                          value + std::sqrt(above), "what is left");
+}
+
+}  // namespace
+
+MemoryAccount AccountMemory(const MemoryInput& in, const ServingSettings& s) {
+  MemoryAccount out;
+  const AnyFigure& total = in.total.any();
+  const double gmu = s.gpu_memory_utilization;
+  if (total.is_unknown() || !total.value()) {
+    out.requested = Bytes::Unknown("the card's memory");
+  } else {
+    const double value = *total.value();
+    out.requested =
+        Bytes::Estimated(value * gmu, total.low().value_or(value) * gmu,
+                         total.high().value_or(value) * gmu,
+                         "the card's memory x gpu_memory_utilization");
+  }
+  out.weights = in.weights;
+  out.activation = Activation(in, s);
+  out.non_torch = NonTorch(in, s);
+  out.graphs = Graphs(in, s);
+  const std::string* off = nullptr;
+  for (const auto& [name, value] : s.environment) {
+    if (name == "VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS") off = &value;
+  }
+  const bool is_estimated =
+      in.is_v1 && Since(s, 21) && (off == nullptr || *off != "0");
+  if (is_estimated && !out.graphs.any().is_exact()) {
+    // Estimates ran from 0.8 to 2.4 times what capturing took.
+    const double value = out.graphs.any().value().value_or(0);
+    out.graph_estimate = About(value * 1.2, 0.6, 1.2, "vLLM's own estimate");
+  } else {
+    out.graph_estimate = Bytes::Exact(0, "graphs come on top of the budget");
+  }
+  if (s.kv_cache_memory_bytes) {
+    out.cache = Bytes::Exact(*s.kv_cache_memory_bytes, "kv_cache_memory_bytes");
+    out.assumptions.emplace_back(
+        "kv_cache_memory_bytes is given: nothing is profiled");
+    return out;
+  }
+  if (out.requested.any().is_unknown()) {
+    out.cache = Bytes::Unknown("the card's memory");
+    return out;
+  }
+  out.cache = Minus(out.requested, {out.weights, out.activation, out.non_torch,
+                                    out.graph_estimate});
+  out.assumptions.emplace_back(
+      "nothing else uses the card, and compiled code is found in its cache");
+  return out;
+}
+
+FitVerdict FitOf(const MemoryAccount& account, int64_t needed_bytes) {
+  const AnyFigure& cache = account.cache.any();
+  if (cache.is_unknown() || !cache.low() || !cache.high()) {
+    return FitVerdict::kCannotTell;
+  }
+  const auto needed = static_cast<double>(std::max<int64_t>(needed_bytes, 1));
+  // A block needs more than the interval: what a checkpoint's own format
+  // leaves out of the count has been a tenth of a card.
+  constexpr double kMargin = 0.1;
+  const double margin = account.requested.any().value().value_or(0) * kMargin;
+  if (*cache.low() >= needed) return FitVerdict::kFits;
+  if (*cache.high() + margin < needed) return FitVerdict::kDoesNotFit;
+  return FitVerdict::kCannotTell;
+}
+
+}  // namespace foretell::vllm
