@@ -248,7 +248,8 @@ CommandRow ServeCommand() {
            {.name = "configs",
             .value = "DIR",
             .doc = "Where models' configurations lie, beside the catalogue.",
-            .completion = Completion::kDirectory}},
+            .completion = Completion::kDirectory},
+           Named("offline", HubRows())},
       .examples = {{"foretell serve --gpu l4 --gpus 4 -- vllm serve "
                     "Qwen/Qwen3-8B --tensor-parallel-size 3",
                     "The refusal that vLLM would end with, and a size that "

@@ -22,14 +22,16 @@ std::vector<OptionRow> HubRows() {
   };
 }
 
+void NoteOnStderr(const std::string& text) {
+  std::cerr << "note: " << Harmless(text) << std::endl;
+}
+
 ModelLookup ReadModelLookup(const Invocation& invocation) {
   ModelLookup how;
   how.revision = invocation.Text("revision").value_or("");
   how.refresh = invocation.Has("refresh");
   how.offline = invocation.Has("offline");
-  how.note = [](const std::string& text) {
-    std::cerr << "note: " << Harmless(text) << std::endl;
-  };
+  how.note = NoteOnStderr;
   return how;
 }
 

@@ -23,6 +23,9 @@ std::vector<OptionRow> HubRows();
 
 ModelLookup ReadModelLookup(const Invocation& invocation);
 
+// "note: asking https://huggingface.co for …", on stderr.
+void NoteOnStderr(const std::string& text);
+
 // The model that the argument names.
 ModelConfig LoadTarget(const Invocation& invocation,
                        std::string_view argument = "TARGET");

@@ -5,15 +5,19 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "answers/serve.h"
 #include "base/input_error.h"
+#include "front/hub_options.h"
 #include "input/device_catalogue.h"
 #include "input/launch_line.h"
-#include "input/model_config_source.h"
+#include "input/model_lookup.h"
 #include "input/serving_source.h"
 #include "report/present_serve.h"
 
@@ -82,6 +86,60 @@ void ReadCard(const Invocation& invocation, ServeRequest& request) {
   request.card_source += fmt::format(", {} GiB by --gpu-mem", *memory);
 }
 
+// Finds a launch's models as every command finds one: in the hub's cache, in
+// the catalogue, at the hub.
+class HubServingSource : public ServingSource {
+ public:
+  HubServingSource(const ServingSource& known, bool has_folder, bool offline)
+      : known_(known), has_folder_(has_folder) {
+    how_.offline = offline;
+    how_.note = NoteOnStderr;
+  }
+
+  const EngineFacts& Facts(ServingEngine engine,
+                           const EngineVersion& version) const override {
+    return known_.Facts(engine, version);
+  }
+  std::vector<EngineVersion> Versions(ServingEngine engine) const override {
+    return known_.Versions(engine);
+  }
+  Launch Read(const EngineFacts& facts, const LaunchLine& line) const override {
+    return known_.Read(facts, line);
+  }
+  std::optional<ServingCard> Card(std::string_view name) const override {
+    return known_.Card(name);
+  }
+  std::shared_ptr<const ModelConfig> Model(
+      std::string_view name) const override {
+    const auto [found, is_new] = found_.try_emplace(std::string(name));
+    if (is_new) found->second = Find(found->first);
+    return found->second;
+  }
+
+ private:
+  std::shared_ptr<const ModelConfig> Find(const std::string& name) const {
+    if (has_folder_) {
+      if (auto model = known_.Model(name)) return model;
+    }
+    try {
+      return std::make_shared<const ModelConfig>(LookUpModel(name, how_));
+    } catch (const InputErrors& errors) {
+      // The answer says what cannot be told without the model; why it is not
+      // there is told here.
+      const InputError& first = errors.errors().front();
+      NoteOnStderr(fmt::format("{}: {}; {}", first.place.source, first.what,
+                               first.cure));
+      return nullptr;
+    }
+  }
+
+  const ServingSource& known_;
+  bool has_folder_;  // of configurations, which --configs names
+  ModelLookup how_;
+  // Asked for once: two versions are compared with the same models.
+  mutable std::map<std::string, std::shared_ptr<const ModelConfig>> found_;
+};
+
 }  // namespace
 
 Outcome RunServe(const Invocation& invocation) {
@@ -94,7 +152,10 @@ Outcome RunServe(const Invocation& invocation) {
   ServeRequest request;
   size_t first = 0;
   if (words.size() > 1 && !StartsLaunch(words[0]) && StartsLaunch(words[1])) {
-    request.model = LoadModelConfig(words[0]);
+    ModelLookup how;
+    how.offline = invocation.Has("offline");
+    how.note = NoteOnStderr;
+    request.model = LookUpModel(words[0], how);
     first = 1;
   }
   request.line = LineOf(invocation, first, words);
@@ -113,8 +174,10 @@ Outcome RunServe(const Invocation& invocation) {
   request.version = VersionOf(invocation, "engine-version");
   request.version_source = "--engine-version";
   request.against = VersionOf(invocation, "against");
-  const auto source = MakeServingSource(invocation.Text("configs"));
-  request.source = source.get();
+  const auto known = MakeServingSource(invocation.Text("configs"));
+  const HubServingSource source(*known, invocation.Has("configs"),
+                                invocation.Has("offline"));
+  request.source = &source;
   const ServeAnswer answer = AnswerServe(request);
   return {.document =
               PresentServe(answer, {.settings = invocation.Has("settings")})};

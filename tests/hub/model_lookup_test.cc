@@ -214,6 +214,13 @@ TEST_F(ModelLookupTest, AGatedModelIsNotHiddenByTheCatalogue) {
                     HasSubstr("accept the terms at")));
 }
 
+TEST_F(ModelLookupTest, ALaunchsModelIsFoundAtTheHub) {
+  const std::string told = Run({"serve", "--gpu", "h100", "--engine-version",
+                                "0.19", "--", "vllm", "serve", "acme/tiny"});
+  EXPECT_THAT(told, StartsWith("0 "));
+  EXPECT_EQ(server_.requests().size(), 1u);
+}
+
 TEST_F(ModelLookupTest, AnEnvironmentThatCannotBeMeantMattersToTheHubAlone) {
   environment_.Set("HF_ENDPOINT", "https://user:password@hub.example");
   EXPECT_THAT(Run({"model", kKnown}), HasSubstr("catalogue:"));
