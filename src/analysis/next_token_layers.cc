@@ -48,17 +48,13 @@ constexpr std::array<Part, 4> kQwen = {
      {"mtp.norm", Width::kHidden},
      {"mtp.pre_fc_norm_embedding", Width::kHidden},
      {"mtp.pre_fc_norm_hidden", Width::kHidden}}};
-constexpr std::array<Part, 4> kMimo = {{{"input_proj", Width::kJoin},
-                                        {"token_layernorm", Width::kHidden},
-                                        {"hidden_layernorm", Width::kHidden},
-                                        {"final_layernorm", Width::kHidden}}};
 constexpr std::array<Part, 4> kMimoV2 = {{{"eh_proj", Width::kJoin},
                                           {"enorm", Width::kHidden},
                                           {"hnorm", Width::kHidden},
                                           {"final_layernorm", Width::kHidden}}};
 
 // GLM-5 and K-EXAONE do not write the table and the head once more.
-constexpr std::array<Form, 11> kForms = {{
+constexpr std::array<Form, 10> kForms = {{
     {"DeepseekV3",
      "num_nextn_predict_layers",
      0,
@@ -137,16 +133,6 @@ constexpr std::array<Form, 11> kForms = {{
      Model::kLast,
      {},
      kQwen,
-     false,
-     false},
-    {"MiMoForCausalLM",
-     "num_nextn_predict_layers",
-     0,
-     "model.mtp_layers.{}",
-     false,
-     Model::kLast,
-     kMimo,
-     {},
      false,
      false},
     {"MiMoV2Flash",

@@ -231,9 +231,9 @@ std::optional<AdapterRefusal> ChooseTraining(ReadModel& model,
   if (step.frozen.empty() && !step.lora) return std::nullopt;
   Freeze(*model.built.graph, step.frozen);
   if (step.lora) {
-    if (auto refusal =
-            AddAdapters(*model.built.builder,
-                        model.built.family->model_types.front(), *step.lora)) {
+    const auto& types = model.built.family->model_types;
+    const std::string_view type = types.empty() ? "" : types.front();
+    if (auto refusal = AddAdapters(*model.built.builder, type, *step.lora)) {
       return refusal;
     }
   }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "answers/explain_parameters.h"
+#include "answers/proof.h"
 #include "answers/read_model.h"
 #include "rules/model_rules.h"
 
@@ -144,6 +145,7 @@ std::variant<ModelAnswer, Refusal> AnswerModel(const ModelRequest& request) {
   out.part = model.built.part;
   out.dtype = model.built.dtype;
   out.dtype_source = model.built.dtype_source;
+  out.proof = ProofOf(config, model).words;
   out.active_rule = ActiveRule(model.parameters);
   if (config.catalogue && !IsAlias(config)) {
     out.published = config.catalogue->published;

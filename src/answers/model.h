@@ -52,6 +52,7 @@ struct ModelAnswer {
   std::string dtype_source;
 
   ParameterAnalysis parameters;
+  std::string proof;        // what shows that the total is the model's own
   std::string active_rule;  // how `parameters.active` is counted
   std::optional<PublishedTotal> published;
   std::string equation;              // the total as a sum

@@ -8,12 +8,13 @@
 namespace foretell {
 namespace {
 
-std::optional<Parameters> CountOf(const ModelConfig& config) {
+// Fills in the row's total and proof where a family has the class.
+void Derive(const ModelConfig& config, ModelsRow& row) {
   auto read = ReadModelOf(config, {});
-  if (const auto* model = std::get_if<ReadModel>(&read)) {
-    return model->parameters.total;
-  }
-  return std::nullopt;
+  const auto* model = std::get_if<ReadModel>(&read);
+  if (model == nullptr) return;
+  row.parameters = model->parameters.total;
+  row.proof = ProofOf(config, *model).kind;
 }
 
 }  // namespace
@@ -25,8 +26,15 @@ ModelsAnswer AnswerModels(const ModelsRequest& request) {
   for (size_t i = 0; i < request.entries.size(); ++i) {
     ModelsRow row;
     row.entry = request.entries[i];
-    row.parameters = CountOf(request.configs[i]);
-    if (row.parameters && row.parameters->is_exact()) ++out.derived;
+    row.is_text = IsTextModel(request.configs[i]);
+    Derive(request.configs[i], row);
+    const bool is_exact = row.parameters && row.parameters->is_exact();
+    if (is_exact) ++out.derived;
+    if (row.is_text) {
+      ++out.text;
+      if (is_exact) ++out.text_derived;
+      if (is_exact && row.proof != ProofKind::kDescription) ++out.text_proven;
+    }
     out.rows.push_back(std::move(row));
   }
   return out;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "answers/proof.h"
 #include "base/figure.h"
 #include "spec/catalogue.h"
 #include "spec/model_config.h"
@@ -27,11 +28,17 @@ struct ModelsRow {
   CatalogueEntry entry;
   // Nothing where no family has the class.
   std::optional<Parameters> parameters;
+  ProofKind proof = ProofKind::kDescription;  // of the parameters
+  bool is_text = false;
 };
 
 struct ModelsAnswer {
   std::vector<ModelsRow> rows;
   int64_t derived = 0;  // rows whose parameters are exact
+  // Models for text alone; of these, derived; of these, not by description.
+  int64_t text = 0;
+  int64_t text_derived = 0;
+  int64_t text_proven = 0;
 };
 
 ModelsAnswer AnswerModels(const ModelsRequest& request);

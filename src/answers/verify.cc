@@ -19,6 +19,7 @@ namespace {
 
 BuildOptions OptionsOf(const Recording& recording) {
   BuildOptions options;
+  options.library_only = true;
   if (!recording.asked_class.empty())
     options.class_name = recording.asked_class;
   if (recording.recorded_step) options.dtype = recording.step.dtype;

@@ -73,6 +73,7 @@ CommandRow ModelCommand() {
       .arguments = {TargetArgument()},
       .options = Joined(
           {{Named("class", BuildRows()),
+            Named("task", BuildRows()),
             Named("dtype", BuildRows()),
             {.name = "against",
              .value = "CHECKPOINT",

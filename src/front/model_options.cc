@@ -8,6 +8,12 @@ namespace foretell {
 BuildOptions ReadBuildOptions(const Invocation& invocation) {
   BuildOptions options;
   options.class_name = invocation.Text("class");
+  options.task = invocation.Text("task");
+  if (options.class_name && options.task) {
+    throw InputErrors({invocation.PlaceOf("task"),
+                       "is given beside --class, which names the class already",
+                       "leave out one of the two"});
+  }
   if (const auto name = invocation.Text("dtype")) {
     options.dtype = ParseDType(*name);
     if (!options.dtype || !Describe(*options.dtype).is_floating) {

@@ -142,6 +142,13 @@ std::vector<OptionRow> BuildRows() {
            .doc = "The model class to build, where it is not the "
                   "configuration's first architecture.",
            .aliases = {"architecture", "arch"}},
+          {.name = "task",
+           .value = "NAME",
+           .doc = "The library's class of the model type for a task, in place "
+                  "of --class.",
+           .suggested = {"base", "causal-lm", "masked-lm",
+                         "sequence-classification", "token-classification",
+                         "question-answering", "conditional-generation"}},
           {.name = "layers",
            .value = "N",
            .doc = "Build this many layers only; all of them where absent.",

@@ -90,26 +90,95 @@ Architecture AskedFor(const ConfigView& root, const std::string& name) {
   return out;
 }
 
+// What a class is for, as the library names its automatic classes; empty for a
+// class of another purpose.
+std::string_view TaskOf(std::string_view class_name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10>
+      kEndings = {{{"ForCausalLM", "causal-lm"},
+                   {"LMHeadModel", "causal-lm"},
+                   {"ForMaskedLM", "masked-lm"},
+                   {"ForSequenceClassification", "sequence-classification"},
+                   {"ForTokenClassification", "token-classification"},
+                   {"ForQuestionAnswering", "question-answering"},
+                   {"ForConditionalGeneration", "conditional-generation"},
+                   {"ForMultipleChoice", "multiple-choice"},
+                   {"ForPreTraining", "pretraining"},
+                   {"Model", "base"}}};
+  if (class_name.ends_with("MTModel")) return "conditional-generation";
+  if (class_name.ends_with("EncoderModel")) return "encoder";
+  if (class_name.ends_with("DoubleHeadsModel")) return {};
+  for (const auto& [ending, task] : kEndings) {
+    if (class_name.ends_with(ending)) return task;
+  }
+  return {};
+}
+
+// The family's class for a task in place of the one that was found.
+void TakeTask(const ConfigView& root, const std::string& task,
+              Architecture& out) {
+  std::vector<std::string> known;
+  for (const std::string_view name : out.family->classes) {
+    const std::string_view of = TaskOf(name);
+    if (of.empty()) continue;
+    if (of == task) {
+      out.class_name = name;
+      out.source = "--task " + task;
+      return;
+    }
+    known.push_back(fmt::format("{} ({})", of, name));
+  }
+  InputError error;
+  error.place.source = "--task";
+  error.what = fmt::format("{} has no class for \"{}\"", out.family->title,
+                           task.substr(0, 60));
+  error.cure = fmt::format("it has {}", fmt::join(known, ", "));
+  root.log().problems.push_back(std::move(error));
+  out.family = nullptr;
+}
+
 }  // namespace
 
 std::span<const std::string_view> NestedConfigKeys() { return kNested; }
 
+namespace {
+
+// Null for a class that only code beside the weights has, where only the
+// library's count.
+const Family* Admitted(const Family* family, const BuildOptions& options) {
+  const bool is_own = family != nullptr && !family->described_by.empty();
+  return options.library_only && is_own ? nullptr : family;
+}
+
+Architecture ByFile(const ConfigView& root, const BuildOptions& options);
+
+}  // namespace
+
 Architecture ChooseArchitecture(const ConfigView& root,
                                 const BuildOptions& options) {
   if (options.class_name) return AskedFor(root, *options.class_name);
+  Architecture out = ByFile(root, options);
+  if (options.task && out.family != nullptr) TakeTask(root, *options.task, out);
+  return out;
+}
+
+namespace {
+
+Architecture ByFile(const ConfigView& root, const BuildOptions& options) {
   Architecture out;
   out.model_type = root.OptionalText({"model_type"}).value_or("");
   const auto names = root.TextList({"architectures"});
   const std::string first =
       names && !names->empty() ? names->front() : std::string();
   for (const std::string& name : names.value_or(std::vector<std::string>())) {
-    if (const Family* family = FamilyOfClass(name)) {
+    if (const Family* family = Admitted(FamilyOfClass(name), options)) {
       out.family = family;
       out.class_name = name;
       out.source = "architectures";
       const Family* typed = FamilyOfModelType(out.model_type);
-      out.type_disagrees = typed != nullptr && typed != family;
-      if (typed == nullptr && !out.model_type.empty()) {
+      // Code that comes with the weights brings its own configuration class.
+      const bool is_own = !family->described_by.empty();
+      out.type_disagrees = typed != nullptr && typed != family && !is_own;
+      if (typed == nullptr && !out.model_type.empty() && !is_own) {
         root.Find("config/type-and-class", Severity::kWarn, "model_type",
                   fmt::format("model_type {} is not that of {}",
                               out.model_type.substr(0, 80), name),
@@ -122,7 +191,8 @@ Architecture ChooseArchitecture(const ConfigView& root,
       return out;
     }
     std::string new_name;
-    if (const Family* family = FamilyOfOldName(name, new_name)) {
+    if (const Family* family =
+            Admitted(FamilyOfOldName(name, new_name), options)) {
       out.family = family;
       out.class_name = new_name;
       out.source = fmt::format("architectures, {} by its old name", name);
@@ -160,6 +230,8 @@ Architecture ChooseArchitecture(const ConfigView& root,
   }
   return out;
 }
+
+}  // namespace
 
 UnknownArchitecture DescribeUnknown(const ModelConfig& config,
                                     const Architecture& architecture) {

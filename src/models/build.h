@@ -24,6 +24,10 @@ namespace foretell {
 
 struct BuildOptions {
   std::optional<std::string> class_name;
+  // In place of a class: what the class is for, "sequence-classification".
+  std::optional<std::string> task;
+  // Only classes that the library has, as its recordings see a file.
+  bool library_only = false;
   std::optional<DType> dtype;
   std::optional<int64_t> most_layers;  // of each stack
   const Library* library = &NewestLibrary();

@@ -3,6 +3,11 @@
 //
 // Source: transformers 5.23, models/deepseek_v3/modeling_deepseek_v3.py and
 // configuration_deepseek_v3.py.
+//
+// Kimi K2 states model_type kimi_k2, which the library loads only with the code
+// beside its weights. It is built all the same, with a warning: that code is
+// this class, and inside Kimi K2.5 the library itself reads a kimi_k2 as a
+// deepseek_v3 (models/kimi_k25/configuration_kimi_k25.py).
 #include <array>
 
 #include "models/family.h"

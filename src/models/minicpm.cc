@@ -13,6 +13,8 @@
 #include "models/layers/check_fields.h"
 #include "models/layers/decoder.h"
 #include "models/layers/described_layer.h"
+#include "models/layers/listed_experts.h"
+#include "models/layers/plain_decoder.h"
 #include "models/layers/read_decoder.h"
 
 namespace foretell {
@@ -36,6 +38,27 @@ double ReadFactor(const ConfigView& config, std::string_view key) {
   return 1;
 }
 
+// MiniCPM-MoE: experts are feed-forwards of their own, in a list.
+void AddSparseLayer(const TowerModule& at, const DescribedConfig& layer,
+                    int64_t experts, int64_t per_token) {
+  const int64_t hidden = layer.attention.hidden;
+  AddPlainAttention(at.Child("self_attn", RegionKind::kAttention),
+                    layer.attention, hidden, layer.attention.qkv_bias);
+  const TowerModule moe = at.Child("mlp", RegionKind::kExperts);
+  const TowerModule list = moe.Child("experts");
+  for (int64_t i = 0; i < experts; ++i) {
+    const TowerModule one = list.Child(i);
+    one.ExpertLinear("w1", hidden, layer.intermediate, experts, per_token);
+    one.ExpertLinear("w2", layer.intermediate, hidden, experts, per_token);
+    one.ExpertLinear("w3", hidden, layer.intermediate, experts, per_token);
+  }
+  moe.Child("gate", RegionKind::kRouter)
+      .module()
+      .Parameter("weight", {experts, hidden});
+  at.RmsNorm("input_layernorm", hidden);
+  at.RmsNorm("post_attention_layernorm", hidden);
+}
+
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                              std::string_view class_name) {
   const AttentionConfig attention = ReadAttention(config);
@@ -56,16 +79,25 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   layer.residual_multiplier =
       ReadFactor(config, "scale_depth") /
       std::sqrt(static_cast<double>(std::max<int64_t>(decoder.layers, 1)));
-  if (config.SizeOrZero({"num_experts"}, 0) > 0) {
-    config.Problem("num_experts",
-                   "gives each layer experts, which the family "
-                   "does not have",
-                   "describe a dense MiniCPM");
-  }
-  config.Ignore({"mup_denominator", "pretraining_tp", "num_experts_per_tok"});
+  const int64_t experts =
+      BoundListedExperts(config, "num_experts",
+                         config.SizeOrZero({"num_experts"}, 0), decoder.layers);
+  const int64_t per_token = config.SizeOrZero({"num_experts_per_tok"}, 2);
+  config.Ignore({"mup_denominator", "pretraining_tp"});
   // Trained sparsity of attention, which serves long inputs only.
   config.Ignore({"sparse_config"});
 
+  if (experts > 0) {
+    PlainDecoderConfig plain;
+    plain.vocabulary = decoder.vocabulary;
+    plain.layers = decoder.layers;
+    plain.ties = decoder.tie_embeddings;
+    plain.attention = attention;
+    return MakePlainDecoder(config, root, class_name, plain,
+                            [&](const TowerModule& at, int64_t) {
+                              AddSparseLayer(at, layer, experts, per_token);
+                            });
+  }
   using Layer = DescribedLayer<>;
   auto model = std::make_unique<Decoder<Layer>>(
       root, decoder,

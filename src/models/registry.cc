@@ -22,6 +22,7 @@ extern const Family kCohere2Family;
 extern const Family kCohereFamily;
 extern const Family kDbrxFamily;
 extern const Family kDebertaV2Family;
+extern const Family kDeciLmFamily;
 extern const Family kDeepseekFamily;
 extern const Family kDeepseekV2Family;
 extern const Family kDeepseekV32Family;
@@ -29,6 +30,7 @@ extern const Family kDeepseekV3Family;
 extern const Family kDeepseekV4Family;
 extern const Family kDistilBertFamily;
 extern const Family kDots1Family;
+extern const Family kEagle3Family;
 extern const Family kElectraFamily;
 extern const Family kErnie45Family;
 extern const Family kErnie4_5MoeFamily;
@@ -56,6 +58,7 @@ extern const Family kGptOssFamily;
 extern const Family kGraniteFamily;
 extern const Family kGraniteMoeFamily;
 extern const Family kGraniteMoeHybridFamily;
+extern const Family kGrok1Family;
 extern const Family kHunyuanV1DenseFamily;
 extern const Family kHunyuanV1MoeFamily;
 extern const Family kIdefics3Family;
@@ -63,6 +66,7 @@ extern const Family kInternlm2Family;
 extern const Family kInternlmFamily;
 extern const Family kInternVlFamily;
 extern const Family kJambaFamily;
+extern const Family kJinaBertFamily;
 extern const Family kKimiK25Family;
 extern const Family kLagunaFamily;
 extern const Family kLfm2Family;
@@ -78,6 +82,7 @@ extern const Family kMambaFamily;
 extern const Family kMarianFamily;
 extern const Family kMbartFamily;
 extern const Family kMegatronBertFamily;
+extern const Family kMimoFamily;
 extern const Family kMiMoV2FlashFamily;
 extern const Family kMinicpm3Family;
 extern const Family kMinicpmFamily;
@@ -93,17 +98,20 @@ extern const Family kMptFamily;
 extern const Family kMt5Family;
 extern const Family kNemotronFamily;
 extern const Family kNemotronHFamily;
+extern const Family kNewFamily;
 extern const Family kNomicBertFamily;
 extern const Family kOlmo2Family;
 extern const Family kOlmo3Family;
 extern const Family kOlmoeFamily;
 extern const Family kOlmoFamily;
+extern const Family kOpenMoeFamily;
 extern const Family kOptFamily;
 extern const Family kOrionFamily;
 extern const Family kPaliGemmaFamily;
 extern const Family kPegasusFamily;
 extern const Family kPersimmonFamily;
 extern const Family kPhi3Family;
+extern const Family kPhi3SmallFamily;
 extern const Family kPhiFamily;
 extern const Family kPhimoeFamily;
 extern const Family kQwen25VlFamily;
@@ -131,6 +139,7 @@ extern const Family kT5Family;
 extern const Family kUmt5Family;
 extern const Family kXglmFamily;
 extern const Family kXlmRobertaFamily;
+extern const Family kYuanFamily;
 extern const Family kZamba2Family;
 
 namespace {
@@ -153,6 +162,7 @@ constexpr std::array kFamilies = {
     &kCohereFamily,            //
     &kDbrxFamily,              //
     &kDebertaV2Family,         //
+    &kDeciLmFamily,            //
     &kDeepseekFamily,          //
     &kDeepseekV2Family,        //
     &kDeepseekV32Family,       //
@@ -160,6 +170,7 @@ constexpr std::array kFamilies = {
     &kDeepseekV4Family,        //
     &kDistilBertFamily,        //
     &kDots1Family,             //
+    &kEagle3Family,            //
     &kElectraFamily,           //
     &kErnie45Family,           //
     &kErnie4_5MoeFamily,       //
@@ -187,6 +198,7 @@ constexpr std::array kFamilies = {
     &kGraniteFamily,           //
     &kGraniteMoeFamily,        //
     &kGraniteMoeHybridFamily,  //
+    &kGrok1Family,             //
     &kHunyuanV1DenseFamily,    //
     &kHunyuanV1MoeFamily,      //
     &kIdefics3Family,          //
@@ -194,6 +206,7 @@ constexpr std::array kFamilies = {
     &kInternlmFamily,          //
     &kInternVlFamily,          //
     &kJambaFamily,             //
+    &kJinaBertFamily,          //
     &kKimiK25Family,           //
     &kLagunaFamily,            //
     &kLfm2Family,              //
@@ -209,6 +222,7 @@ constexpr std::array kFamilies = {
     &kMarianFamily,            //
     &kMbartFamily,             //
     &kMegatronBertFamily,      //
+    &kMimoFamily,              //
     &kMiMoV2FlashFamily,       //
     &kMinicpm3Family,          //
     &kMinicpmFamily,           //
@@ -224,17 +238,20 @@ constexpr std::array kFamilies = {
     &kMt5Family,               //
     &kNemotronFamily,          //
     &kNemotronHFamily,         //
+    &kNewFamily,               //
     &kNomicBertFamily,         //
     &kOlmo2Family,             //
     &kOlmo3Family,             //
     &kOlmoeFamily,             //
     &kOlmoFamily,              //
+    &kOpenMoeFamily,           //
     &kOptFamily,               //
     &kOrionFamily,             //
     &kPaliGemmaFamily,         //
     &kPegasusFamily,           //
     &kPersimmonFamily,         //
     &kPhi3Family,              //
+    &kPhi3SmallFamily,         //
     &kPhiFamily,               //
     &kPhimoeFamily,            //
     &kQwen25VlFamily,          //
@@ -262,6 +279,7 @@ constexpr std::array kFamilies = {
     &kUmt5Family,              //
     &kXglmFamily,              //
     &kXlmRobertaFamily,        //
+    &kYuanFamily,              //
     &kZamba2Family,            //
 };
 

@@ -39,6 +39,10 @@ SectionShape Counts() {
       .rows = {
           Optional(FieldRow("total", "Total", CellType::kFigure,
                             "All parameters, tied names once.")),
+          Optional(FieldRow("proof", "Counted", CellType::kText,
+                            "What shows that the total is the model's own: the "
+                            "library's class, a published total, or a "
+                            "description alone.")),
           Optional(FieldRow("trainable", "Trainable", CellType::kFigure,
                             "Those that take a gradient.")),
           Optional(FieldRow("active", "Active per token", CellType::kFigure,

@@ -22,6 +22,7 @@ void AddTensors(Document& document, std::string_view path,
 void AddCounts(Document& document, const ModelAnswer& answer, bool equation) {
   const ParameterAnalysis& parameters = answer.parameters;
   document.Set("parameters.total", parameters.total);
+  document.Set("parameters.proof", answer.proof);
   document.Set("parameters.trainable", parameters.trainable);
   document.Set("parameters.active", parameters.active);
   document.Set("parameters.active_rule", answer.active_rule);

@@ -15,6 +15,14 @@ const DocumentShape& ModelsShape() {
                         "How many models match."),
                FieldRow("derived", "Derived", CellType::kInteger,
                         "For how many of them a family derives parameters."),
+               FieldRow("text", "Of text alone", CellType::kInteger,
+                        "How many of them have a vocabulary and no part for "
+                        "images or sounds."),
+               FieldRow("text_derived", "Of these derived", CellType::kInteger,
+                        "For how many of those a family derives parameters."),
+               FieldRow("text_proven", "Of these proven", CellType::kInteger,
+                        "How many of those are a class of the library, or "
+                        "reproduce a published total."),
                TableRow("models", "Models", "The models that match, by id.",
                         {{"id", "Id", CellType::kText, "The id on the hub."},
                          {"parameters", "Parameters", CellType::kFigure,
@@ -38,6 +46,9 @@ Document PresentModels(const ModelsAnswer& answer) {
   Document document(ModelsShape());
   document.Set("found", answer.rows.size());
   document.Set("derived", answer.derived);
+  document.Set("text", answer.text);
+  document.Set("text_derived", answer.text_derived);
+  document.Set("text_proven", answer.text_proven);
   document.Touch("models");
   for (const ModelsRow& row : answer.rows) {
     const CatalogueEntry& entry = row.entry;

@@ -13,6 +13,14 @@ void TowerModule::Linear(std::string_view name, int64_t in, int64_t out,
   if (bias) at.Parameter("bias", {out});
 }
 
+void TowerModule::ExpertLinear(std::string_view name, int64_t in, int64_t out,
+                               int64_t experts, int64_t per_token) const {
+  const ParameterId weight =
+      at_.Child(name, RegionKind::kLinear).Parameter("weight", {out, in});
+  // As if each held its share of all: the sum comes to the same.
+  at_.builder().MarkExperts(weight, experts, per_token);
+}
+
 void TowerModule::LayerNorm(std::string_view name, int64_t width) const {
   const Module at = at_.Child(name, RegionKind::kNorm);
   at.Parameter("weight", {width});

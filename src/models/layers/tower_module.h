@@ -1,5 +1,6 @@
-// A part of a tower beside the text model, by its parameters alone: images and
-// sounds enter no text step, so that no forward is written here.
+// A part of a model by its parameters alone, with no forward: of a tower beside
+// the text model, since images and sounds enter no text step, and of classes
+// whose code comes with their weights.
 //
 // Source: torch 2.15, torch/nn/modules/{linear,normalization,conv,sparse}.py
 // for the shapes; each tower names its own source.
@@ -28,6 +29,9 @@ class TowerModule {
   }
   // [out, in], and [out].
   void Linear(std::string_view name, int64_t in, int64_t out, bool bias) const;
+  // One product of an expert, of which `per_token` of `experts` serve a token.
+  void ExpertLinear(std::string_view name, int64_t in, int64_t out,
+                    int64_t experts, int64_t per_token) const;
   // [width] twice, or once.
   void LayerNorm(std::string_view name, int64_t width) const;
   void RmsNorm(std::string_view name, int64_t width) const;

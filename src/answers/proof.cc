@@ -1,0 +1,69 @@
+#include "answers/proof.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "analysis/checkpoint_surplus.h"
+
+namespace foretell {
+namespace {
+
+constexpr std::array<std::string_view, 3> kVocabularies = {
+    "vocab_size", "padded_vocab_size", "n_vocab"};
+
+// Keys that only configurations with images, films or sounds have.
+constexpr std::array<std::string_view, 15> kOtherSenses = {
+    "vision_config",     "visual",           "audio_config",
+    "speech_config",     "image_size",       "num_mel_bins",
+    "feat_extract_norm", "thinker_config",   "talker_config",
+    "mm_vision_tower",   "vision_tower_cfg", "acoustic_tokenizer_config",
+    "text_config",       "llm_config",       "conv_dim"};
+
+bool HeaderAgrees(const ModelConfig& config, const ReadModel& model) {
+  const auto& catalogue = config.catalogue;
+  if (!catalogue || !catalogue->published) return false;
+  if (!catalogue->asked.empty() && catalogue->asked != catalogue->id) {
+    return false;
+  }
+  if (!model.parameters.total.is_exact()) return false;
+  const int64_t difference =
+      catalogue->published->parameters - model.parameters.total.exact();
+  if (difference == 0) return true;
+  return ExplainDifference(difference,
+                           CheckpointSurplus(config, model.built.class_name,
+                                             model.parameters))
+      .has_value();
+}
+
+}  // namespace
+
+Proof ProofOf(const ModelConfig& config, const ReadModel& model) {
+  const Family& family = *model.built.family;
+  if (family.described_by.empty()) {
+    return {ProofKind::kLibrary,
+            fmt::format("exact, as {} builds the class", FollowedLibrary())};
+  }
+  if (HeaderAgrees(config, model)) {
+    return {ProofKind::kHeader,
+            fmt::format("exact by the published total ({})",
+                        config.catalogue->published->where)};
+  }
+  return {ProofKind::kDescription,
+          fmt::format("by description: {} has no such class and no published "
+                      "total proves it; it follows {}",
+                      FollowedLibrary(), family.described_by)};
+}
+
+bool IsTextModel(const ModelConfig& config) {
+  const auto has = [&](std::string_view key) {
+    const ConfigValue* value = config.root.Find(key);
+    return value != nullptr && !value->is_null();
+  };
+  return std::ranges::any_of(kVocabularies, has) &&
+         std::ranges::none_of(kOtherSenses, has);
+}
+
+}  // namespace foretell
