@@ -26,25 +26,19 @@ std::vector<LoaderMemory> LoadersOf(const Checkpoint& checkpoint,
   switch (checkpoint.format) {
     case CheckpointFormat::kSafetensors:
       return {{"safetensors (safe_open, load_file)", none, sums.files,
-               "maps each file and copies a tensor from there to where it goes "
-               "(safetensors 0.8, bindings/python/src/lib.rs: "
-               "UntypedStorage.from_file)"}};
+               "maps each file, copies from there (safetensors 0.8, "
+               "bindings/python/src/lib.rs)"}};
     case CheckpointFormat::kPyTorch:
       return {{"torch.load", largest_file, none,
-               "reads every storage of a file, so that the largest file lies "
-               "in memory beside the model (torch 2.15, "
-               "torch/serialization.py: _load)"},
+               "reads every storage of a file; here the largest file's (torch "
+               "2.15, serialization.py: _load)"},
               {"torch.load, mmap=True", none, sums.files,
-               "maps each file; zip files only (torch 2.15, "
-               "torch/serialization.py: load)"}};
+               "maps each zip file (torch 2.15, serialization.py: load)"}};
     case CheckpointFormat::kGguf:
       return {{"llama.cpp", none, sums.files,
-               "maps each file; layers on a GPU are copied from there "
-               "(src/llama-mmap.cpp, src/llama-model-loader.cpp: "
-               "init_mappings)"},
+               "maps each file (src/llama-model-loader.cpp: init_mappings)"},
               {"llama.cpp --no-mmap", sums.tensors, none,
-               "reads into its own memory what stays on the CPU: all of it "
-               "with -ngl 0, less by each tensor that goes to a GPU "
+               "reads what stays on the CPU, all of it with -ngl 0 "
                "(src/llama-model-loader.cpp: load_all_data)"}};
     case CheckpointFormat::kOnnx:
       break;

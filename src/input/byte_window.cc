@@ -53,8 +53,9 @@ std::optional<std::string_view> ByteWindow::TryAt(int64_t offset,
   const auto held = static_cast<int64_t>(bytes_.size());
   if (offset < start_ || offset + count > start_ + held) Fill(offset, count);
   if (error_) return std::nullopt;
-  return std::string_view(bytes_).substr(static_cast<size_t>(offset - start_),
-                                         static_cast<size_t>(count));
+  const std::string_view window = bytes_;
+  return window.substr(static_cast<size_t>(offset - start_),
+                       static_cast<size_t>(count));
 }
 
 void ByteWindow::Fill(int64_t offset, int64_t count) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/checked.h"
 #include "base/figure.h"
@@ -37,7 +38,11 @@ class TensorWalk {
  public:
   TensorWalk(const Pickle& pickle, const Storages& storages,
              const ByteWindow& window, PyTorchHeader& out)
-      : pickle_(pickle), storages_(storages), window_(window), out_(out) {}
+      : pickle_(pickle),
+        storages_(storages),
+        window_(window),
+        out_(out),
+        is_barren_(pickle.values.size()) {}
 
   void Walk(int32_t index, const std::string& name, int depth) {
     if (++steps_ > kMostSteps || depth > kMostDepth) {
@@ -46,6 +51,9 @@ class TensorWalk {
                      std::string(kSave));
     }
     const PickleValue& value = pickle_[index];
+    // What held no tensor once holds none in another place.
+    if (is_barren_[static_cast<size_t>(index)]) return;
+    const size_t before = out_.tensors.size();
     switch (value.kind) {
       case Kind::kTensor:
         Add(value, name);
@@ -54,21 +62,22 @@ class TensorWalk {
         for (size_t i = 0; i + 1 < value.items.size(); i += 2) {
           Step(value.items[i + 1], name, KeyOf(pickle_[value.items[i]]), depth);
         }
-        return;
+        break;
       case Kind::kList:
         for (size_t i = 0; i < value.items.size(); ++i) {
           Step(value.items[i], name, std::to_string(i), depth);
         }
-        return;
+        break;
       default:
-        return;
+        break;
     }
+    is_barren_[static_cast<size_t>(index)] = out_.tensors.size() == before;
   }
 
  private:
   // A tensor's name has at most as many parts as its module is deep.
   static constexpr int kMostDepth = 32;
-  static constexpr int64_t kMostSteps = 4'000'000;
+  static constexpr int64_t kMostSteps = 1'000'000;
 
   static std::string KeyOf(const PickleValue& key) {
     if (key.kind == Kind::kText) return key.text;
@@ -137,6 +146,7 @@ class TensorWalk {
   const Storages& storages_;
   const ByteWindow& window_;
   PyTorchHeader& out_;
+  std::vector<bool> is_barren_;
   int64_t steps_ = 0;
 };
 

@@ -175,9 +175,9 @@ class Machine : public PickleStack {
         PushList(PopToMark());
         return true;
       case 'd': {
-        std::vector<int32_t> items = PopToMark();
+        const std::vector<int32_t> items = PopToMark();
         Push({.kind = Kind::kDict});
-        FillDict(std::move(items));
+        FillDict(items);
         return true;
       }
       case 0x85:
@@ -334,13 +334,13 @@ class Machine : public PickleStack {
   }
 
   // Inside its storage; elements of an untyped one are bytes.
-  void PushTensor(const std::vector<int32_t>& items, std::string dtype) {
+  void PushTensor(const std::vector<int32_t>& items, std::string_view dtype) {
     if (items.size() < 4 || At(items[0]).kind != Kind::kStorage) {
       Fail("a tensor lacks its storage, its size or its strides");
     }
     PickleValue out{.kind = Kind::kTensor, .items = {items[0]}};
     const PickleValue& storage = At(items[0]);
-    out.dtype = dtype.empty() ? storage.dtype : std::move(dtype);
+    out.dtype = dtype.empty() ? storage.dtype : std::string(dtype);
     out.numbers.push_back(WholeAt(items, 1));
     const std::vector<int32_t> sizes = Arguments(items[2]);
     const std::vector<int32_t> strides = Arguments(items[3]);
@@ -367,7 +367,7 @@ class Machine : public PickleStack {
     Push(std::move(out));
   }
 
-  void Call(const PickleNameRow& row, const std::vector<int32_t> items) {
+  void Call(const PickleNameRow& row, const std::vector<int32_t>& items) {
     switch (row.meaning) {
       case PickleName::kDict:
         Push({.kind = Kind::kDict});
@@ -380,7 +380,7 @@ class Machine : public PickleStack {
         if (items.size() < 7 || At(items[6]).kind != Kind::kName) {
           Fail("a tensor lacks its dtype");
         }
-        PushTensor(items, std::string(PickleNameOf(At(items[6]).text).dtype));
+        PushTensor(items, PickleNameOf(At(items[6]).text).dtype);
         return;
       case PickleName::kParameter:
       case PickleName::kSize:
@@ -410,7 +410,7 @@ class Machine : public PickleStack {
       flat.push_back(At(pair).items[0]);
       flat.push_back(At(pair).items[1]);
     }
-    FillDict(std::move(flat));
+    FillDict(flat);
   }
 };
 

@@ -11,17 +11,6 @@
 
 namespace foretell {
 
-// What minizip's calls read from. No exception may pass through C: a read that
-// fails gives no bytes, and its error is thrown on the other side.
-struct ZipFile::Stream {
-  ByteWindow* window = nullptr;
-  int64_t at = 0;
-
-  void Rethrow() const {
-    if (window->error()) throw InputErrors(*window->error());
-  }
-};
-
 namespace {
 
 constexpr std::string_view kCopy =
@@ -29,6 +18,14 @@ constexpr std::string_view kCopy =
     "torch.save";
 
 }  // namespace
+
+void ZipFile::Close::operator()(void* file) const { unzClose(file); }
+
+// No exception may pass through C: a read that fails gives no bytes, and its
+// error is thrown on this side.
+void ZipFile::ThrowIfFailed() const {
+  if (window_.error()) throw InputErrors(*window_.error());
+}
 
 ZipFile::ZipFile(ByteWindow& window)
     : window_(window), stream_(std::make_unique<Stream>()) {
@@ -57,8 +54,9 @@ ZipFile::ZipFile(ByteWindow& window)
   calls.ztell64_file = [](voidpf opaque, voidpf) -> ZPOS64_T {
     return static_cast<ZPOS64_T>(static_cast<Stream*>(opaque)->at);
   };
-  calls.zseek64_file = [](voidpf opaque, voidpf, ZPOS64_T offset,
-                          int origin) -> long {
+  calls.zseek64_file =
+      [](voidpf opaque, voidpf, ZPOS64_T offset,
+         int origin) -> long {  // NOLINT(google-runtime-int): minizip\'s
     auto& stream = *static_cast<Stream*>(opaque);
     const int64_t from = origin == ZLIB_FILEFUNC_SEEK_SET ? 0
                          : origin == ZLIB_FILEFUNC_SEEK_CUR
@@ -74,20 +72,20 @@ ZipFile::ZipFile(ByteWindow& window)
   };
   calls.zclose_file = [](voidpf, voidpf) { return 0; };
   calls.zerror_file = [](voidpf, voidpf) { return 0; };
-  file_ = unzOpen2_64(nullptr, &calls);
-  stream_->Rethrow();
+  file_.reset(unzOpen2_64(nullptr, &calls));
+  ThrowIfFailed();
   if (file_ == nullptr) {
     window_.FailAt("zip directory", "has no zip directory at its end",
                    std::string(kCopy));
   }
   // A directory of n entries takes 46 bytes of each, so that the end comes.
-  int status = unzGoToFirstFile(file_);
+  int status = unzGoToFirstFile(file_.get());
   while (status == UNZ_OK) {
     unz_file_info64 info = {};
     std::string name(static_cast<size_t>(kMostNameBytes), '\0');
-    status = unzGetCurrentFileInfo64(file_, &info, name.data(), name.size(),
-                                     nullptr, 0, nullptr, 0);
-    stream_->Rethrow();
+    status = unzGetCurrentFileInfo64(file_.get(), &info, name.data(),
+                                     name.size(), nullptr, 0, nullptr, 0);
+    ThrowIfFailed();
     if (status != UNZ_OK) break;
     if (info.size_filename >= name.size() ||
         static_cast<int64_t>(entries_.size()) >= kMostTensors ||
@@ -101,14 +99,14 @@ ZipFile::ZipFile(ByteWindow& window)
     }
     name.resize(info.size_filename);
     unz64_file_pos place = {};
-    unzGetFilePos64(file_, &place);
+    unzGetFilePos64(file_.get(), &place);
     entries_.push_back({std::move(name),
                         static_cast<int64_t>(info.compressed_size),
                         static_cast<int64_t>(info.uncompressed_size),
                         info.compression_method == 0});
     places_.emplace_back(place.pos_in_zip_directory, place.num_of_file);
-    status = unzGoToNextFile(file_);
-    stream_->Rethrow();
+    status = unzGoToNextFile(file_.get());
+    ThrowIfFailed();
   }
   if (status != UNZ_END_OF_LIST_OF_FILE) {
     window_.FailAt(
@@ -117,19 +115,15 @@ ZipFile::ZipFile(ByteWindow& window)
   }
 }
 
-ZipFile::~ZipFile() {
-  if (file_ != nullptr) unzClose(file_);
-}
-
 std::string ZipFile::Unpack(size_t index, int64_t most) {
   const auto fail = [&](std::string what) {
     window_.FailAt(ShownName(entries_[index].name), std::move(what),
                    std::string(kCopy));
   };
   unz64_file_pos place = {places_[index].first, places_[index].second};
-  if (unzGoToFilePos64(file_, &place) != UNZ_OK ||
-      unzOpenCurrentFile(file_) != UNZ_OK) {
-    stream_->Rethrow();
+  if (unzGoToFilePos64(file_.get(), &place) != UNZ_OK ||
+      unzOpenCurrentFile(file_.get()) != UNZ_OK) {
+    ThrowIfFailed();
     fail("cannot be unpacked");
   }
   // Grows by what really comes out, not by what the directory claims.
@@ -137,9 +131,9 @@ std::string ZipFile::Unpack(size_t index, int64_t most) {
   constexpr size_t kPiece = size_t{64} << 10;
   std::string piece(kPiece, '\0');
   while (true) {
-    const int got = unzReadCurrentFile(file_, piece.data(),
+    const int got = unzReadCurrentFile(file_.get(), piece.data(),
                                        static_cast<unsigned>(piece.size()));
-    stream_->Rethrow();
+    ThrowIfFailed();
     if (got < 0) fail("cannot be unpacked");
     if (got == 0) break;
     out.append(piece, 0, static_cast<size_t>(got));
@@ -147,7 +141,7 @@ std::string ZipFile::Unpack(size_t index, int64_t most) {
       fail("unpacks to more than " + WithSeparators(most) + " bytes");
     }
   }
-  if (unzCloseCurrentFile(file_) != UNZ_OK) {
+  if (unzCloseCurrentFile(file_.get()) != UNZ_OK) {
     fail("has bytes that do not match their checksum");
   }
   return out;

@@ -29,7 +29,7 @@ struct ZipEntry {
 class ZipFile {
  public:
   explicit ZipFile(ByteWindow& window);
-  ~ZipFile();
+  ~ZipFile() = default;
   ZipFile(const ZipFile&) = delete;
   ZipFile& operator=(const ZipFile&) = delete;
 
@@ -38,11 +38,21 @@ class ZipFile {
   std::string Unpack(size_t index, int64_t most);
 
  private:
-  struct Stream;
+  // What minizip's calls read from.
+  struct Stream {
+    ByteWindow* window = nullptr;
+    int64_t at = 0;
+  };
+  // Closes minizip's file, also where the constructor throws.
+  struct Close {
+    void operator()(void* file) const;
+  };
+
+  void ThrowIfFailed() const;
 
   ByteWindow& window_;
   std::unique_ptr<Stream> stream_;
-  void* file_ = nullptr;
+  std::unique_ptr<void, Close> file_;
   std::vector<ZipEntry> entries_;
   std::vector<std::pair<uint64_t, uint64_t>> places_;  // minizip's
 };
