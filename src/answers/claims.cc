@@ -71,6 +71,16 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
         "what the class makes of an attention mask beyond the attention's own "
         "is left out");
   }
+  // Outside any module only a loss of routers counts tokens.
+  const auto counts_tokens = [&](const Operation& one) {
+    return one.row->name == "aten.histc.default" &&
+           compiled.graph().PathOf(one.region).empty();
+  };
+  if (step.mask &&
+      std::ranges::any_of(compiled.graph().operations, counts_tokens)) {
+    out.emplace_back(
+        "what a loss of routers makes of the attention mask is left out");
+  }
   const bool lasts = std::ranges::any_of(
       compiled.graph().storages, [](const Storage& storage) {
         return storage.kind == StorageKind::kLasting;

@@ -161,7 +161,10 @@ class Compiler {
       const AutocastScope scope(builder_, step_->autocast);
       return built.model->Forward(inputs);
     }();
-    if (inputs.HasCache()) CountCache(cache);
+    // A class that is not told to go without returns one anyway.
+    const bool returns_cache =
+        step_->mode == StepMode::kForward && !cache.empty();
+    if (inputs.HasCache() || returns_cache) CountCache(cache);
     if (step_->mode != StepMode::kTrain || loss.empty()) return loss;
     if (loss.shape().rank() == 0) return loss;
     // A class without a loss: the sum of its first output.

@@ -38,6 +38,9 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   decoder.rope = ReadRope(config, {.default_theta = 10000,
                                    .positions = keys.positions,
                                    .head_dim = attention.head_dim});
+  if (decoder.head.kind == Head::kQuestionAnswering) {
+    decoder.base_name = "transformer";
+  }
   const bool mlp_bias = config.Flag({"mlp_bias"}, false);
   // Checked for every class; all layers are alike whatever they say.
   ReadLayerTypes(config, decoder.layers);

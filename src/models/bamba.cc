@@ -123,7 +123,8 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
       config.IntegerList({"attn_layer_indices"})
           .value_or(std::vector<int64_t>());
   const bool adds_z_loss = config.Real({"z_loss_coefficient"}, 0) > 0;
-  CheckFields(config, {{"num_logits_to_keep", FieldKind::kWhole, true}});
+  CheckFields(config, {{"num_logits_to_keep", FieldKind::kWhole, true},
+                       {"z_loss_coefficient", FieldKind::kFloat, true}});
   // The part of a head that turns is the class's own.
   config.Ignore({"attn_rotary_emb", "partial_rotary_factor"});
 

@@ -144,9 +144,11 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   keys.head.kind = HeadOfClass(class_name).value_or(Head::kNone);
   keys.head.hidden = keys.attention.hidden;
   keys.head.vocabulary = keys.vocabulary;
-  keys.rope = ReadRope(config, {.positions = keys.positions,
-                                .head_dim = keys.attention.head_dim,
-                                .head_dim_is_held = false});
+  // Angles are made for the width of a head that a file states.
+  keys.rope =
+      ReadRope(config, {.positions = keys.positions,
+                        .head_dim = UndeclaredHeadDim(config, keys.attention),
+                        .head_dim_is_held = false});
   if (config.Flag({"tie_word_embeddings"}, false)) {
     config.Find("model/ties", Severity::kBlock, "tie_word_embeddings",
                 "tie_word_embeddings is true",

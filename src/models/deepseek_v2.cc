@@ -171,6 +171,7 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   const int64_t dense = config.Whole({"first_k_dense_replace"}, 0);
   ReadLayerTypes(config, decoder.layers);
   CheckFields(config, {{"norm_topk_prob", FieldKind::kFlag, true},
+                       {"attention_dropout", FieldKind::kFloat, true},
                        {"pretraining_tp", FieldKind::kWhole, true}});
   // Settings of the published code that the library's class does not have.
   config.Ignore({"aux_loss_alpha", "ep_size", "moe_layer_freq", "scoring_func",

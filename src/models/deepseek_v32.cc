@@ -134,7 +134,8 @@ std::unique_ptr<Model> BuildSparse(const ConfigView& config, const Module& root,
           ? ReadIndexed(config, decoder.layers)
           : std::vector<bool>(static_cast<size_t>(decoder.layers), true);
   ReadLayerTypes(config, decoder.layers);
-  CheckFields(config, {{"mlp_bias", FieldKind::kFlag}});
+  CheckFields(config, {{"mlp_bias", FieldKind::kFlag},
+                       {"head_dim", FieldKind::kWhole}});
   // Worked out from the parts of a head, or settings of other libraries' code:
   // the class always turns so, routes so, and keeps no layer for more tokens.
   config.Ignore({"qk_head_dim", "ep_size", "moe_layer_freq", "scoring_func",

@@ -177,7 +177,14 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   hybrid.rope = ReadRope(config, {.default_theta = 10000,
                                   .positions = keys.positions,
                                   .head_dim = heads.head_dim});
-  CheckFields(config, {{"num_logits_to_keep", FieldKind::kWhole, true}});
+  CheckFields(config, {{"num_logits_to_keep", FieldKind::kWhole, true},
+                       {"lm_head_multiplier", FieldKind::kFloat, true},
+                       {"embedding_multiplier", FieldKind::kFloat, true},
+                       {"key_multiplier", FieldKind::kFloat, true},
+                       {"attention_out_multiplier", FieldKind::kFloat, true},
+                       {"attention_in_multiplier", FieldKind::kFloat, true},
+                       {"ssm_in_multiplier", FieldKind::kFloat, true},
+                       {"ssm_out_multiplier", FieldKind::kFloat, true}});
   // Of the authors' own training and of an earlier class.
   config.Ignore({"mamba_use_mlp", "mlp_expansion_factor", "attn_layer_indices",
                  "time_step_floor", "time_step_max", "time_step_min",

@@ -213,6 +213,8 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
       ReadPeriod(config, "expert_layer_period", 2, "expert_layer_offset", 1);
   if (experts.experts > 1) CheckExpertsPerToken(config, experts);
   CheckFields(config, {{"router_aux_loss_coef", FieldKind::kFloat},
+                       {"num_key_value_heads", FieldKind::kWhole},
+                       {"attention_dropout", FieldKind::kNumber},
                        {"use_mamba_kernels", FieldKind::kFlag},
                        {"use_mambapy", FieldKind::kFlag},
                        {"use_associative_scan", FieldKind::kFlag}});

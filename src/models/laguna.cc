@@ -125,6 +125,8 @@ LagunaKeys ReadExperts(const ConfigView& config, const DecoderKeys& keys) {
   out.scale = config.Real({"moe_routed_scaling_factor"}, 1);
   out.softcap = config.Real({"moe_router_logit_softcapping"}, 0);
   CheckFields(config, {{"moe_routed_scaling_factor", FieldKind::kFloat},
+                       {"output_router_logits", FieldKind::kFlag},
+                       {"router_aux_loss_coef", FieldKind::kFloat},
                        {"moe_router_logit_softcapping", FieldKind::kFloat}});
   if (config.Flag({"moe_apply_router_weight_on_input"}, false)) {
     config.Find("model/experts", Severity::kBlock,

@@ -33,7 +33,7 @@ struct ForwardInputs {
   // lives as long as the caller keeps that object. Null where nobody does.
   std::vector<Tensor>* returned = nullptr;
 
-  // Takes the tensors of the generation cache that a prefill fills.
+  // Takes the tensors of the generation cache that the class returns.
   std::vector<Tensor>* cache = nullptr;
 
   bool HasCache() const { return prefill || past > 0; }
@@ -42,7 +42,7 @@ struct ForwardInputs {
   }
   void ReturnCache(const Tensor& tensor) const {
     Return(tensor);
-    if (HasCache() && cache != nullptr) cache->push_back(tensor);
+    if (cache != nullptr) cache->push_back(tensor);
   }
 };
 

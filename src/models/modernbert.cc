@@ -7,7 +7,9 @@
 #include <array>
 
 #include "base/check.h"
+#include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
+#include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
 #include "models/family.h"
 #include "models/layers/heads.h"
@@ -44,6 +46,21 @@ constexpr auto kClasses = [] {
   for (size_t i = 0; i < names.size(); ++i) names[i] = kTable[i].name;
   return names;
 }();
+
+// How many marks each row has: [b, 1].
+Tensor CountMarks(const Tensor& mask) {
+  static constexpr OperationRow kRow = {
+      .name = "aten.sum.dim_IntList",
+      .doc = "Marks counted along the last axis, which stays as 1.",
+      .infer = [](const OperationArguments& args,
+                  std::vector<OperationOutput>& outputs) -> std::string {
+        const Shape shape = {args.input(0).shape[0], 1};
+        outputs.push_back({shape, {1, 1}, DType::kInt64, -1});
+        return "";
+      },
+      .differentiable = Differentiable::kNo};
+  return mask.builder().Emit(kRow, {mask});
+}
 
 class ModernBert : public Model {
  public:
@@ -118,8 +135,15 @@ class ModernBert : public Model {
 
   Tensor Pool(const Tensor& hidden) const {
     if (!config_.pools_mean) return Select(hidden, 1, 0);
-    root_.builder().Fail("how a mean of the tokens is pooled is not derived");
-    return hidden;
+    Builder& builder = root_.builder();
+    const Tensor mask =
+        Ones(builder, {hidden.size(0), hidden.size(1)}, DType::kBool);
+    const auto sum = [&] {
+      const auto kept = [&] { return Mul(hidden, Unsqueeze(mask, -1)); };
+      return SumOver(kept(), 1, /*keep=*/false);
+    };
+    const Tensor total = sum();
+    return Div(total, CountMarks(mask));
   }
 
   static Tensor MaskedLoss(const Tensor& logits, const Tensor& labels) {
@@ -169,6 +193,7 @@ extern const Family kModernBertFamily = {
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
+    .reads_mask = true,
     .build = Build,
 };
 

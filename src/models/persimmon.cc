@@ -144,6 +144,8 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   decoder.rope = ReadPartialRope(config, attention, keys.positions, 0.5);
   const bool norms_queries = config.Flag({"qk_layernorm"}, true);
   const double drop = ReadDropout(config, "hidden_dropout", 0);
+  // A field of the class, which a head for tokens therefore finds.
+  if (!config.Has("classifier_dropout")) decoder.head.token_dropout = drop;
   // Checked for every class; all layers attend fully whatever they say.
   ReadLayerTypes(config, decoder.layers);
 

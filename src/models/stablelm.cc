@@ -130,6 +130,10 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   settings.norms_heads = config.Flag({"qk_layernorm"}, false);
   settings.is_parallel = config.Flag({"use_parallel_residual"}, false);
   settings.dropout = ReadDropout(config, "hidden_dropout", 0);
+  // A field of the class, which a head for tokens therefore finds.
+  if (!config.Has("classifier_dropout")) {
+    decoder.head.token_dropout = settings.dropout;
+  }
   attention.extend = [norms = settings.norms_heads,
                       epsilon = decoder.norm_epsilon](
                          const Module& at, GroupedQueryAttention& one) {

@@ -92,8 +92,8 @@ struct DecoderOutput {
 
 // What a class does to its loss before it returns it; a function of the loss
 // and of what the layers left behind.
-using DecoderFinish =
-    std::function<Tensor(const Tensor&, const DecoderOutput&)>;
+using DecoderFinish = std::function<Tensor(const Tensor&, const DecoderOutput&,
+                                           const ForwardInputs&)>;
 
 // What every layer's forward is given.
 struct DecoderContext {
@@ -177,7 +177,7 @@ class Decoder : public Model {
       inputs.Return(layer.recurrent.recurrent);
       if (!layer.indexer_keys.empty()) inputs.ReturnCache(layer.indexer_keys);
     }
-    return finish_ ? finish_(output, kept) : output;
+    return finish_ ? finish_(output, kept, inputs) : output;
   }
 
   void FinishWith(DecoderFinish finish) { finish_ = std::move(finish); }

@@ -11,7 +11,8 @@
 namespace foretell {
 namespace {
 
-// torch.tensor([], dtype, device)
+// torch.tensor([], dtype, device). Values begin with the keys' dtype, which may
+// be the wider one under autocast: what is joined to them takes it.
 Tensor EmptyTensor(const Tensor& like) {
   return Transfer(LiftFresh(like.builder(), {0}, like.dtype()));
 }
@@ -21,7 +22,7 @@ Tensor EmptyTensor(const Tensor& like) {
 CachedLayer UpdateEmptyCache(const Tensor& keys, const Tensor& values) {
   CachedLayer layer;
   layer.keys = EmptyTensor(keys);
-  layer.values = EmptyTensor(values);
+  layer.values = EmptyTensor(keys);
   layer.keys = Cat2(layer.keys, keys, -2);
   layer.values = Cat2(layer.values, values, -2);
   return layer;
@@ -58,7 +59,7 @@ std::pair<Tensor, Tensor> FillCache(CachedLayer& layer, const Tensor& keys,
   }
   if (is_empty) {
     layer.keys = EmptyTensor(keys);
-    layer.values = EmptyTensor(values);
+    layer.values = EmptyTensor(keys);
     layer.window = Transfer(std::move(layer.window));
   }
   const Tensor all_keys = Cat2(layer.keys, keys, -2);

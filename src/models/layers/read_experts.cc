@@ -48,13 +48,17 @@ SparseLayers ReadSparseLayers(const ConfigView& config, int64_t layers,
 }
 
 DecoderFinish BalancedLoss(const ExpertsConfig& experts) {
-  return [experts](const Tensor& loss, const DecoderOutput& kept) {
+  return [experts](const Tensor& loss, const DecoderOutput& kept,
+                   const ForwardInputs& inputs) {
     if (kept.router_logits.empty()) {
       loss.builder().Fail("no layer has a router whose scores could be kept");
       return loss;
     }
     const Tensor uneven =
         LoadBalancingLoss(loss.builder(), kept.router_logits, experts);
+    inputs.Return(uneven);
+    // Without labels there is no loss to add it to.
+    if (inputs.labels.empty()) return loss;
     return AddInto(loss, MulScalar(uneven, 1));
   };
 }
