@@ -59,7 +59,7 @@ std::string InferFunction(const OperationArguments& args,
 }
 
 constexpr OperationRow kGeluFunction = {
-    .name = "GeLUFunction",
+    .name = "autograd.GeLUFunction",
     .doc =
         "What BloomGelu computed, as the function of its input: no operator.",
     .infer = InferFunction,
