@@ -1,5 +1,6 @@
 #include "answers/serving_memory.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <variant>
@@ -11,12 +12,19 @@
 namespace foretell {
 namespace {
 
+// Half a byte, and a byte of scale for 32 elements (mxfp4).
+constexpr double kFourBitsWithScales = 0.5 + 1.0 / 32;
+
 // "quantization" of the launch, else what the checkpoint says of itself.
 vllm::WeightFormat FormatOfLaunch(const vllm::ServedConfig& served,
                                   const ServingSettings& settings) {
   std::string name = settings.quantization;
   int64_t bits = 0;
   // What the launch says by itself goes before the checkpoint's own words.
+  if (served.text_type().starts_with("deepseek_v4")) {
+    // Its experts are published in four bits, the rest in eight.
+    return {"fp4 experts", kFourBitsWithScales, true};
+  }
   const vllm::WeightFormat stated = vllm::FormatOf(name, 0);
   if (stated.bytes > 0) return stated;
   if (const ConfigValue* quant = served.quantization()) {
@@ -64,10 +72,19 @@ Bytes Weights(const ModelConfig& config, const vllm::ServedConfig& served,
   in.key_value_heads = served.key_value_heads();
   in.dtype = ParseDType(settings.dtype).value_or(DType::kBFloat16);
   in.format = FormatOfLaunch(served, settings);
+  in.positions = served.SizeOr({"max_position_embeddings"}, 0);
+  if (served.Find("kv_lora_rank") == nullptr) in.rotary_dim = served.head_dim();
   for (const TiedName& tie : model.parameters.ties) {
     in.is_tied = in.is_tied || tie.name.find("lm_head") != std::string::npos;
   }
-  return vllm::WeightsOfRank(in, settings);
+  Bytes bytes = vllm::WeightsOfRank(in, settings);
+  const auto value = bytes.any().value();
+  if (settings.cpu_offload_gib <= 0 || !value) return bytes;
+  // So much of every rank's weights stays with the host.
+  constexpr double kGib = 1073741824.0;
+  const double left = std::max(0.0, *value - settings.cpu_offload_gib * kGib);
+  return Bytes::Estimated(left, std::max(0.0, left - kGib), left + kGib,
+                          "without what is offloaded to the host");
 }
 
 }  // namespace

@@ -78,7 +78,8 @@ constexpr std::string_view kValued[] = {"--mamba-cache-mode",
                                         "--decode-context-parallel-size",
                                         "--kv-cache-memory-bytes",
                                         "--attention-backend",
-                                        "--dtype"};
+                                        "--dtype",
+                                        "--cpu-offload-gb"};
 
 void AddFlag(std::vector<std::string>& argv, const ScoreSettings& settings,
              std::string_view field, const char* flag) {
@@ -224,7 +225,10 @@ Prediction PredictVllmMemory(const ScoreInput& input) {
   out.push_back({"weights", memory.weights.any()});
   out.push_back({"activation", memory.activation.any()});
   out.push_back({"graphs", memory.graphs.any()});
-  out.push_back({"kv", memory.cache.any()});
+  // A row that names no card that is known cannot be asked for what is left.
+  if (!start.total.any().is_unknown()) {
+    out.push_back({"kv", memory.cache.any()});
+  }
   const vllm::KvAccount account =
       vllm::AccountKvCache(*input.config, settings, start.launch->card);
   if (const auto printed = input.settings.Real("measured.kv_available_gib");

@@ -73,6 +73,22 @@ bool IsQuantized(const TensorGroup& tensor, const WeightFormat& format) {
   return true;
 }
 
+// Kernels of four-bit experts want the inner sizes in whole tiles: what they
+// repack is padded so (2880 x 2880 of gpt-oss becomes 3072 x 2944).
+double PaddingOfExperts(const Shape& shape) {
+  if (shape.rank() < 3) return 1;
+  const int64_t rows = shape[shape.rank() - 2];
+  const int64_t columns = shape[shape.rank() - 1];
+  if (rows <= 0 || columns <= 0) return 1;
+  // Gate and up stand side by side: the smaller size is the layer's own.
+  const int64_t own = std::min(rows, columns);
+  constexpr int64_t kTile = 256;
+  constexpr int64_t kHalfTile = 128;
+  return static_cast<double>(RoundUp(own, kTile)) *
+         static_cast<double>(RoundUp(own, kHalfTile)) /
+         (static_cast<double>(own) * static_cast<double>(own));
+}
+
 // "model.layers.#.mlp…": of a stack that stages divide.
 bool IsOfLayer(const std::string& name) {
   return Has(name, "layers.#") || Has(name, ".h.#") || Has(name, "blocks.#") ||
@@ -127,8 +143,12 @@ Bytes WeightsOfRank(const WeightsInput& in, const ServingSettings& settings) {
     if (!all) {
       return Bytes::Unknown("a tensor's size is past what can be counted");
     }
-    auto bytes = static_cast<double>(*all) *
-                 (IsQuantized(tensor, in.format) ? in.format.bytes : width);
+    const bool is_quantized = IsQuantized(tensor, in.format);
+    auto bytes =
+        static_cast<double>(*all) * (is_quantized ? in.format.bytes : width);
+    if (is_quantized && in.format.is_experts_only) {
+      bytes *= PaddingOfExperts(tensor.shape);
+    }
     if (IsVocabulary(tensor.name) && tensor.shape.rank() == 2) {
       const int64_t words = tensor.shape[0];
       if (words > 0) {
@@ -152,6 +172,8 @@ Bytes WeightsOfRank(const WeightsInput& in, const ServingSettings& settings) {
   }
   // The first stage looks tokens up, the last one has the head; a tied head
   // is another copy of the table there.
+  const double table = static_cast<double>(in.positions) *
+                       static_cast<double>(in.rotary_dim) * width;
   double most = 0;
   for (size_t i = 0; i < stages.size(); ++i) {
     const double share = in.layers > 0 ? static_cast<double>(stages[i]) /
@@ -159,7 +181,7 @@ Bytes WeightsOfRank(const WeightsInput& in, const ServingSettings& settings) {
                                        : 1.0;
     const bool is_first = i == 0;
     const bool is_last = i + 1 == stages.size();
-    double bytes = layer_bytes * share;
+    double bytes = layer_bytes * share + table;
     if (is_first) bytes += embedding + rest;
     if (is_last) bytes += head;
     if (is_last && !is_first && in.is_tied) bytes += embedding;

@@ -38,6 +38,9 @@ struct WeightsInput {
   int64_t key_value_heads = 0;
   DType dtype = DType::kBFloat16;
   WeightFormat format;
+  // The table of rotary positions, which loading counts too: rows and width.
+  int64_t positions = 0;
+  int64_t rotary_dim = 0;
 };
 
 Bytes WeightsOfRank(const WeightsInput& in, const ServingSettings& settings);
