@@ -15,6 +15,9 @@
 namespace foretell {
 namespace {
 
+// What libcurl's options take and its variables are.
+using CurlLong = long;  // NOLINT(google-runtime-int): the library's own type
+
 // All header lines of an answer together; the hub sends some 4 KB.
 constexpr size_t kMostHeaderBytes = size_t{256} << 10;
 // What is read of an answer's body that nobody wants, to keep its connection.
@@ -230,16 +233,17 @@ struct HttpClient::State {
     Set(CURLOPT_NOSIGNAL, 1L);
     Set(CURLOPT_FOLLOWLOCATION, 0L);
     Set(CURLOPT_PROTOCOLS_STR, "http,https");
-    Set(CURLOPT_CONNECTTIMEOUT, static_cast<long>(settings.connect_seconds));
+    Set(CURLOPT_CONNECTTIMEOUT,
+        static_cast<CurlLong>(settings.connect_seconds));
     Set(CURLOPT_LOW_SPEED_LIMIT, 1L);
-    Set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(settings.idle_seconds));
-    Set(CURLOPT_TIMEOUT, static_cast<long>(settings.total_seconds));
+    Set(CURLOPT_LOW_SPEED_TIME, static_cast<CurlLong>(settings.idle_seconds));
+    Set(CURLOPT_TIMEOUT, static_cast<CurlLong>(settings.total_seconds));
   }
 
   void SetTrust() const {
     Set(CURLOPT_SSL_VERIFYPEER, 1L);
     Set(CURLOPT_SSL_VERIFYHOST, 2L);
-    Set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+    Set(CURLOPT_SSLVERSION, static_cast<CurlLong>(CURL_SSLVERSION_TLSv1_2));
     if (settings.certificates.empty()) return;
     Set(IsFolder(settings.certificates) ? CURLOPT_CAPATH : CURLOPT_CAINFO,
         settings.certificates.c_str());
@@ -248,7 +252,7 @@ struct HttpClient::State {
   void SetProxy(const HttpRequest& request) const {
     Set(CURLOPT_NOPROXY, DirectHosts().c_str());
     // The token is for the server alone, not for a proxy's CONNECT.
-    Set(CURLOPT_HEADEROPT, static_cast<long>(CURLHEADER_SEPARATE));
+    Set(CURLOPT_HEADEROPT, static_cast<CurlLong>(CURLHEADER_SEPARATE));
     const std::string proxy = PlainProxy();
     if (!proxy.empty() && request.address.starts_with("http:")) {
       Set(CURLOPT_PROXY, proxy.c_str());
@@ -280,7 +284,7 @@ struct HttpClient::State {
   }
 
   std::string ProxyStatus() const {
-    long status = 0;
+    CurlLong status = 0;
     curl->easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, &status);
     return status >= 400 ? "the proxy answered " + std::to_string(status) : "";
   }

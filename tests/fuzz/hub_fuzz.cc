@@ -1,5 +1,6 @@
 // Any bytes as what a hub or a user may say: ids, revisions, addresses, header
 // lines, a list of files. What is taken never leaves its folder or its line.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -37,7 +38,7 @@ void Addresses(const std::string& text) {
   FORETELL_CHECK(SameOrigin(*address, *address), "another origin");
   const std::string shown = ShownAddress(text);
   FORETELL_CHECK(
-      !Has(shown, "?") && !Has(shown, "@") || Has(address->path, "@"),
+      !Has(shown, "?") && (!Has(shown, "@") || Has(address->path, "@")),
       "shows more than it may");
   const auto again = ParseAddress(shown);
   FORETELL_CHECK(again && SameOrigin(*again, *address), "shows another");

@@ -15,7 +15,10 @@ namespace {
 using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
 
-constexpr long kDay = 24L * 60 * 60;
+// What OpenSSL's functions take.
+using SslLong = long;  // NOLINT(google-runtime-int): the library's own type
+
+constexpr SslLong kDay = 24L * 60 * 60;
 
 Key MakeKey() {
   Key key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
@@ -44,7 +47,7 @@ void AddExtension(X509* certificate, X509* issuer, int kind,
   X509_EXTENSION_free(extension);
 }
 
-Certificate Begin(EVP_PKEY* key, const std::string& name, long serial) {
+Certificate Begin(EVP_PKEY* key, const std::string& name, SslLong serial) {
   Certificate out(X509_new(), &X509_free);
   X509_set_version(out.get(), 2);  // counts from 0: X.509 version 3
   ASN1_INTEGER_set(X509_get_serialNumber(out.get()), serial);
@@ -61,7 +64,7 @@ std::string Pem(const Write& write) {
                                                          &BIO_free);
   FORETELL_CHECK(write(memory.get()) == 1, "no PEM");
   char* bytes = nullptr;
-  const long size = BIO_get_mem_data(memory.get(), &bytes);
+  const SslLong size = BIO_get_mem_data(memory.get(), &bytes);
   return {bytes, static_cast<size_t>(size)};
 }
 
