@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <variant>
 
-#include "answers/read_model.h"
-#include "base/dtype.h"
+#include "answers/serving_memory.h"
 #include "engines/vllm/kv_account.h"
 #include "rules/serve_rules.h"
 
@@ -82,34 +80,90 @@ void EachSetting(const ConfigValue& resolved, const auto& each) {
   }
 }
 
-// Bytes of the heaviest rank's weights, where the family's parameters are
-// known and the checkpoint is not quantized. Tensor parallelism divides the
-// matrices almost evenly; what it does not divide is at most a few per cent,
-// which the interval holds.
-Bytes WeightsOfRank(const Judged& judged) {
+double LowOf(const Bytes& bytes) { return bytes.any().low().value_or(0); }
+
+// The cache under the least, the likely and the most that may be left for it.
+struct CachePlans {
+  std::vector<vllm::KvPlan> plans;
+  bool Agree() const {
+    return std::ranges::all_of(plans, [&](const vllm::KvPlan& plan) {
+      return plan.verdict == plans.front().verdict &&
+             plan.printed_tokens == plans.front().printed_tokens;
+    });
+  }
+};
+
+std::string RangeOf(int64_t low, int64_t high) {
+  if (low == high) return WithSeparators(low);
+  return fmt::format("{} to {}", WithSeparators(low), WithSeparators(high));
+}
+
+void Cache(const ServeRequest& request, const Judged& judged,
+           const vllm::MemoryAccount& memory, ServeAnswer& answer,
+           ServeRuleInput& input) {
   const ServingSettings& settings = judged.outcome.settings;
-  if (!settings.quantization.empty()) {
-    return Bytes::Unknown("how vLLM holds a checkpoint of " +
-                          settings.quantization);
+  if (settings.is_attention_free && settings.is_pooling) return;
+  const vllm::KvAccount account =
+      vllm::AccountKvCache(judged.outcome.model, settings, request.card);
+  if (!account.fault.empty()) {
+    answer.assumed.push_back("not known: the KV cache, " + account.fault);
+    return;
   }
-  const auto dtype = ParseDType(settings.dtype);
-  if (!dtype) return Bytes::Unknown("the precision " + settings.dtype);
-  const auto read = ReadModelOf(judged.outcome.model, {});
-  if (const auto* refusal = std::get_if<Refusal>(&read)) {
-    return Bytes::Unknown(refusal->errors.front().what);
+  for (const vllm::KvGroup& group : account.input.grouping.groups) {
+    answer.groups.push_back({std::string(vllm::NameOf(group.spec.kind)),
+                             static_cast<int64_t>(group.layers.size()),
+                             group.spec.block_size,
+                             Bytes::Exact(vllm::PageBytes(group.spec))});
   }
-  const AnyFigure total = std::get<ReadModel>(read).parameters.total.any();
-  if (!total.is_exact()) return Bytes::Unknown("the number of parameters");
-  const auto bytes =
-      static_cast<double>(total.exact()) * static_cast<double>(BytesOf(*dtype));
-  const int64_t ranks = settings.tensor_parallel * settings.pipeline_parallel;
-  if (ranks == 1) {
-    return Bytes::Estimated(bytes, bytes, bytes * 1.01,
-                            "the parameters at the served precision");
+  const AnyFigure left = memory.cache.any();
+  if (left.is_unknown() || !left.low() || !left.high()) return;
+  const LaunchSetting* length = judged.launch.Find("max_model_len");
+  const bool fitted = length != nullptr && length->value.AsInteger() == -1;
+  CachePlans cache;
+  for (const double bytes :
+       {*left.low(), left.value().value_or(0), *left.high()}) {
+    cache.plans.push_back(vllm::PlanKvCache(
+        account, static_cast<int64_t>(std::max(0.0, bytes)), fitted));
   }
-  const double share = bytes / static_cast<double>(ranks);
-  return Bytes::Estimated(share, share, share * 1.12,
-                          "the parameters divided by the ranks");
+  const auto accepted = [](const vllm::KvPlan& plan) {
+    return plan.verdict == vllm::KvVerdict::kAccepted;
+  };
+  const vllm::KvPlan& low = cache.plans.front();
+  const vllm::KvPlan& high = cache.plans.back();
+  ServeCacheFit fit;
+  fit.needed_bytes = std::max(low.needed_bytes, high.needed_bytes);
+  fit.left_low = static_cast<int64_t>(*left.low());
+  fit.left_high = static_cast<int64_t>(*left.high());
+  fit.length = settings.max_model_len;
+  fit.estimated_length = cache.plans[1].estimated_length;
+  fit.fits = accepted(low) && accepted(high);
+  fit.fails = !accepted(low) && !accepted(high);
+  input.cache = fit;
+  if (!accepted(low) || !accepted(high)) return;
+  answer.printed.push_back(
+      fmt::format("GPU KV cache size: {} tokens",
+                  RangeOf(low.printed_tokens, high.printed_tokens)));
+  answer.printed.push_back(
+      fmt::format("Maximum concurrency for {} tokens per request: {}",
+                  WithSeparators(low.length),
+                  low.concurrency == high.concurrency
+                      ? fmt::format("{:.2f}x", low.concurrency)
+                      : fmt::format("{:.2f}x to {:.2f}x", low.concurrency,
+                                    high.concurrency)));
+  if (request.request_tokens) {
+    const auto at = [&](const vllm::KvPlan& plan) {
+      return vllm::RequestsOfLength(plan, account.input.request,
+                                    *request.request_tokens);
+    };
+    answer.understood.emplace_back(
+        "requests at once",
+        fmt::format("{:.1f} to {:.1f} of {} tokens", at(low), at(high),
+                    WithSeparators(*request.request_tokens)));
+  }
+  answer.understood.emplace_back(
+      "cache blocks", fmt::format("{} of {} tokens, {} for one full request",
+                                  RangeOf(low.blocks, high.blocks),
+                                  low.least_block, low.request_blocks));
 }
 
 void Memory(const ServeRequest& request, const Judged& judged,
@@ -121,48 +175,33 @@ void Memory(const ServeRequest& request, const Judged& judged,
   const Bytes seen = Bytes::Measured(
       total, static_cast<double>(card.runtime_low),
       static_cast<double>(card.runtime_high), "the catalogue of accelerators");
+  const vllm::MemoryAccount account =
+      ServingMemory(judged.outcome.model, settings, seen,
+                    {.is_v1 = judged.facts->version >= EngineVersion{0, 8, 0},
+                     .is_nvidia = card.vendor == "nvidia"});
   answer.memory.push_back({"card, as the runtime sees it", seen});
-  const double share = settings.gpu_memory_utilization;
-  const double budget = total * share;
   answer.memory.push_back(
-      {fmt::format("engine's share ({:.2f} GiB x {})", total / kGib, share),
-       Bytes::Estimated(budget, static_cast<double>(card.runtime_low) * share,
-                        static_cast<double>(card.runtime_high) * share,
-                        "the card times --gpu-memory-utilization")});
-  const Bytes weights = WeightsOfRank(judged);
-  answer.memory.push_back({"weights of the heaviest rank", weights});
-  input.budget_bytes = static_cast<int64_t>(budget);
-  if (!weights.is_unknown()) {
-    input.weights_bytes = static_cast<int64_t>(weights.any().low().value_or(0));
+      {fmt::format("engine's share ({:.2f} GiB x {})", total / kGib,
+                   settings.gpu_memory_utilization),
+       account.requested});
+  answer.memory.push_back({"weights of one rank", account.weights});
+  answer.memory.push_back(
+      {"activations of the profile run", account.activation});
+  answer.memory.push_back({"outside PyTorch", account.non_torch});
+  answer.memory.push_back(
+      {"set aside for CUDA graphs", account.graph_estimate});
+  answer.memory.push_back({"left for the KV cache", account.cache});
+  answer.memory.push_back(
+      {"CUDA graphs, as they are captured", account.graphs});
+  for (const std::string& one : account.assumptions) {
+    answer.assumed.push_back(one);
   }
-}
-
-// The cache's plan where the launch itself says how many bytes it gets.
-void Cache(const ServeRequest& request, const Judged& judged,
-           ServeAnswer& answer) {
-  const ServingSettings& settings = judged.outcome.settings;
-  if (settings.is_attention_free && settings.is_pooling) return;
-  const vllm::KvAccount account =
-      vllm::AccountKvCache(judged.outcome.model, settings, request.card);
-  if (!account.fault.empty()) {
-    answer.assumed.push_back("not known: the KV cache, " + account.fault);
-    return;
+  input.budget_bytes =
+      static_cast<int64_t>(account.requested.any().high().value_or(0));
+  if (!account.weights.is_unknown()) {
+    input.weights_bytes = static_cast<int64_t>(LowOf(account.weights));
   }
-  const bool fitted = settings.max_model_len == -1;
-  if (!settings.kv_cache_memory_bytes) return;
-  const vllm::KvPlan plan =
-      vllm::PlanKvCache(account, *settings.kv_cache_memory_bytes, fitted);
-  if (plan.verdict == vllm::KvVerdict::kAccepted) {
-    answer.memory.push_back(
-        {fmt::format("KV cache: {} blocks of {} tokens",
-                     WithSeparators(plan.blocks), plan.least_block),
-         Bytes::Exact(plan.blocks * plan.block_bytes)});
-    answer.printed.push_back(fmt::format("GPU KV cache size: {} tokens",
-                                         WithSeparators(plan.printed_tokens)));
-    answer.printed.push_back(
-        fmt::format("Maximum concurrency for {} tokens per request: {:.2f}x",
-                    WithSeparators(plan.length), plan.concurrency));
-  }
+  if (answer.accepted) Cache(request, judged, account, answer, input);
 }
 
 void Understood(const Judged& judged, ServeAnswer& answer) {
@@ -299,10 +338,7 @@ ServeAnswer AnswerServe(const ServeRequest& request) {
   input.outcome = &judged.outcome;
   input.has_model = judged.model != nullptr;
   input.was_resolved = !judged.outcome.resolved.members().empty();
-  if (input.was_resolved) {
-    Memory(request, judged, answer, input);
-    if (answer.accepted) Cache(request, judged, answer);
-  }
+  if (input.was_resolved) Memory(request, judged, answer, input);
   Rules(input, answer);
   EachSetting(judged.outcome.resolved,
               [&](const std::string& name, const ConfigValue& value) {

@@ -36,6 +36,7 @@ struct ServeRequest {
   std::optional<EngineVersion> version;
   std::string version_source;
   std::optional<EngineVersion> against;
+  std::optional<int64_t> request_tokens;  // prompt and answer of one request
   const ServingSource* source = nullptr;  // outlives the answer
 };
 
@@ -44,6 +45,14 @@ struct ServeDifference {
   std::string setting;
   std::string here;
   std::string there;
+};
+
+// Layers that share a table of blocks.
+struct ServeCacheGroup {
+  std::string kind;  // "FullAttentionSpec"
+  int64_t layers = 0;
+  int64_t block_size = 0;  // tokens
+  Bytes page;              // of one layer and block
 };
 
 struct ServeMemoryLine {
@@ -69,7 +78,8 @@ struct ServeAnswer {
   // What the launch was read as: name, value.
   std::vector<std::pair<std::string, std::string>> understood;
   std::vector<ServeMemoryLine> memory;  // of one card
-  std::vector<std::string> printed;     // what the engine would print
+  std::vector<ServeCacheGroup> groups;
+  std::vector<std::string> printed;  // what the engine would print
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<std::string> assumed;
   std::optional<std::string> against;  // the other version

@@ -174,6 +174,10 @@ Outcome RunServe(const Invocation& invocation) {
   request.version = VersionOf(invocation, "engine-version");
   request.version_source = "--engine-version";
   request.against = VersionOf(invocation, "against");
+  if (invocation.Has("isl") || invocation.Has("osl")) {
+    request.request_tokens = invocation.Integer("isl").value_or(0) +
+                             invocation.Integer("osl").value_or(0);
+  }
   const auto known = MakeServingSource(invocation.Text("configs"));
   const HubServingSource source(*known, invocation.Has("configs"),
                                 invocation.Has("offline"));

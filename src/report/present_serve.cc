@@ -56,6 +56,16 @@ SectionShape MemorySection() {
                        {{"what", "What", CellType::kText, "What takes it."},
                         {"bytes", "Bytes", CellType::kFigure, "How much."}})),
                    Optional(TableRow(
+                       "groups", "Layers of the KV cache",
+                       "Layers that share a table of blocks.",
+                       {{"kind", "Kind", CellType::kText,
+                         "The engine's own name of what they keep."},
+                        {"layers", "Layers", CellType::kInteger, "How many."},
+                        {"block_size", "Block", CellType::kInteger,
+                         "Tokens of a block."},
+                        {"page", "Page", CellType::kFigure,
+                         "Bytes of a block in one layer."}})),
+                   Optional(TableRow(
                        "printed", "What the engine prints",
                        "Lines of the engine's own log.",
                        {{"line", "Line", CellType::kText, "One line."}}))}};
@@ -135,6 +145,10 @@ Document PresentServe(const ServeAnswer& answer, const ServeView& view) {
   document.Set("verdict.text", answer.verdict);
   for (const ServeMemoryLine& line : answer.memory) {
     document.AddRow("memory.lines", {line.what, line.bytes});
+  }
+  for (const ServeCacheGroup& group : answer.groups) {
+    document.AddRow("memory.groups",
+                    {group.kind, group.layers, group.block_size, group.page});
   }
   for (const std::string& line : answer.printed) {
     document.AddRow("memory.printed", {line});

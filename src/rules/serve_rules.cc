@@ -5,7 +5,7 @@
 namespace foretell {
 namespace {
 
-constexpr std::array<ServeRule, 19> kRules = {{
+constexpr std::array<ServeRule, 20> kRules = {{
     {"serve/flags", "flags",
      "Reads every flag as the version's own parser does: unknown, misspelt, "
      "removed and future flags, values of the wrong kind, JSON that does not "
@@ -66,6 +66,10 @@ constexpr std::array<ServeRule, 19> kRules = {{
     {"serve/weights-fit", "",
      "Compares a rank's weights with the engine's share of the card.",
      RuleWeightsFit},
+    {"serve/kv-cache-fit", "",
+     "Plans the KV cache in what is left of the card and asks whether one "
+     "request of the served length fits.",
+     RuleCacheFit},
 }};
 
 }  // namespace

@@ -19,6 +19,17 @@
 
 namespace foretell {
 
+// Whether one request of the served length finds its place in the cache.
+struct ServeCacheFit {
+  int64_t needed_bytes = 0;
+  int64_t left_low = 0;  // for the cache
+  int64_t left_high = 0;
+  int64_t length = 0;            // served
+  int64_t estimated_length = 0;  // that would fit; 0: none
+  bool fits = false;             // under everything that may be left
+  bool fails = false;
+};
+
 // What a rule sees.
 struct ServeRuleInput {
   const Launch* launch = nullptr;
@@ -28,6 +39,7 @@ struct ServeRuleInput {
   // Weights of one rank against the engine's share of the card's memory.
   std::optional<int64_t> weights_bytes;
   std::optional<int64_t> budget_bytes;
+  std::optional<ServeCacheFit> cache;
 };
 
 struct ServeRule {
@@ -41,6 +53,7 @@ std::span<const ServeRule> ServeRules();
 
 // One function per file.
 RuleOutcome RuleRefusals(const ServeRule& rule, const ServeRuleInput& input);
+RuleOutcome RuleCacheFit(const ServeRule& rule, const ServeRuleInput& input);
 RuleOutcome RuleWeightsFit(const ServeRule& rule, const ServeRuleInput& input);
 
 }  // namespace foretell

@@ -97,5 +97,29 @@ TEST(RuleWeightsFit, FiresQuietAndCannotTell) {
   EXPECT_EQ(got.findings[0].severity, Severity::kBlock);
 }
 
+TEST(RuleCacheFit, FiresQuietAndCannotTell) {
+  Launch launch;
+  VllmLaunch outcome;
+  ServeRuleInput input;
+  input.launch = &launch;
+  input.outcome = &outcome;
+  EXPECT_FALSE(RunRule("serve/kv-cache-fit", input).cannot_tell.empty());
+  input.cache = ServeCacheFit{.needed_bytes = 10,
+                              .left_low = 20,
+                              .left_high = 30,
+                              .length = 5,
+                              .estimated_length = 0,
+                              .fits = true,
+                              .fails = false};
+  EXPECT_TRUE(RunRule("serve/kv-cache-fit", input).findings.empty());
+  input.cache->fits = false;
+  EXPECT_FALSE(RunRule("serve/kv-cache-fit", input).cannot_tell.empty());
+  input.cache->fails = true;
+  input.cache->estimated_length = 4;
+  const RuleOutcome got = RunRule("serve/kv-cache-fit", input);
+  ASSERT_EQ(got.findings.size(), 1U);
+  EXPECT_EQ(got.findings[0].fix, "--max-model-len 4");
+}
+
 }  // namespace
 }  // namespace foretell

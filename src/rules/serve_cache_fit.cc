@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include "base/figure.h"
+#include "rules/serve_rules.h"
+
+namespace foretell {
+namespace {
+
+constexpr double kGib = 1024.0 * 1024.0 * 1024.0;
+
+}  // namespace
+
+RuleOutcome RuleCacheFit(const ServeRule& rule, const ServeRuleInput& input) {
+  RuleOutcome out;
+  if (!input.cache) {
+    out.cannot_tell = "how much memory is left for the KV cache";
+    return out;
+  }
+  const ServeCacheFit& fit = *input.cache;
+  if (fit.fits) return out;
+  const std::string left = fmt::format(
+      "{:.2f} to {:.2f} GiB", static_cast<double>(fit.left_low) / kGib,
+      static_cast<double>(fit.left_high) / kGib);
+  if (!fit.fails) {
+    out.cannot_tell = fmt::format(
+        "whether {} are enough for the KV cache: too near to tell", left);
+    return out;
+  }
+  Finding finding;
+  finding.rule = rule.id;
+  finding.severity = Severity::kBlock;
+  if (fit.left_high <= 0) {
+    finding.what = "nothing is left for the KV cache";
+    finding.why = "it ends with \"No available memory for the cache blocks\"";
+    finding.fix = "a smaller model, more ranks, or fewer --max-num-seqs";
+  } else {
+    finding.what = fmt::format(
+        "one request of {} tokens takes {:.2f} GiB of KV cache, and {} are "
+        "left",
+        WithSeparators(fit.length),
+        static_cast<double>(fit.needed_bytes) / kGib, left);
+    finding.why = "it ends with \"larger than the available KV cache memory\"";
+    if (fit.estimated_length > 0) {
+      finding.fix = fmt::format("--max-model-len {}", fit.estimated_length);
+    }
+  }
+  out.findings.push_back(std::move(finding));
+  return out;
+}
+
+}  // namespace foretell
