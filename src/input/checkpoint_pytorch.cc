@@ -42,10 +42,13 @@ class TensorWalk {
         storages_(storages),
         window_(window),
         out_(out),
-        is_barren_(pickle.values.size()) {}
+        is_barren_(pickle.values.size()),
+        most_steps_(static_cast<int64_t>(pickle.values.size()) *
+                        kStepsOfAValue +
+                    kFreeSteps) {}
 
   void Walk(int32_t index, const std::string& name, int depth) {
-    if (++steps_ > kMostSteps || depth > kMostDepth) {
+    if (++steps_ > most_steps_ || depth > kMostDepth) {
       window_.FailAt(ShownName(name),
                      "is one of too many values, or too deep among them",
                      std::string(kSave));
@@ -77,7 +80,9 @@ class TensorWalk {
  private:
   // A tensor's name has at most as many parts as its module is deep.
   static constexpr int kMostDepth = 32;
-  static constexpr int64_t kMostSteps = 1'000'000;
+  // A tree has as many steps as values; one value may be shared by some.
+  static constexpr int64_t kStepsOfAValue = 8;
+  static constexpr int64_t kFreeSteps = 1000;
 
   static std::string KeyOf(const PickleValue& key) {
     if (key.kind == Kind::kText) return key.text;
@@ -147,6 +152,7 @@ class TensorWalk {
   const ByteWindow& window_;
   PyTorchHeader& out_;
   std::vector<bool> is_barren_;
+  int64_t most_steps_;
   int64_t steps_ = 0;
 };
 
