@@ -163,7 +163,7 @@ RecurrentGemmaConfig ReadSettings(const ConfigView& config,
   RecurrentGemmaConfig out;
   AttentionConfig& attention = out.attention;
   attention = ReadHeads(config, {.hidden = 2560, .heads = 10});
-  attention.head_dim = EvenHeadDim(config, attention);
+  attention.head_dim = UndeclaredHeadDim(config, attention);
   attention.kv_heads =
       SizeOrDerived(config, "num_key_value_heads", attention.heads);
   CheckKeyValueHeads(config, attention);
@@ -209,8 +209,8 @@ RecurrentGemmaConfig ReadSettings(const ConfigView& config,
   }
   CheckFields(config, {{"w_init_variance_scale", FieldKind::kFloat}});
   // Worked out as the class loads, or other classes' keys.
-  config.Ignore({"head_dim", "final_w_init_variance_scale",
-                 "embeddings_scale_by_sqrt_dim"});
+  config.Ignore(
+      {"final_w_init_variance_scale", "embeddings_scale_by_sqrt_dim"});
   return out;
 }
 
