@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 
 #include "analysis/next_token_layers.h"
 
@@ -83,6 +84,24 @@ void AddOne(std::string what, std::optional<TensorGroup> group,
   out.push_back(std::move(item));
 }
 
+// Whether the configuration was saved by a release before 4.`minor`.
+bool IsSavedBefore(const ModelConfig& config, int64_t minor) {
+  const ConfigValue* value = config.root.Find("transformers_version");
+  const auto text = value == nullptr ? std::nullopt : value->AsString();
+  if (!text) return false;
+  if (!text->starts_with("4.")) return text->starts_with("3.");
+  int64_t stated = 0;
+  std::from_chars(text->data() + 2, text->data() + text->size(), stated);
+  return stated < minor;
+}
+
+// GPT-NeoX saved its masks and angles until transformers 4.31 made those
+// buffers non-persistent (models/gpt_neox/modeling_gpt_neox.py, _init_bias).
+SurplusPresence OldNeoX(const ModelConfig& config) {
+  return IsSavedBefore(config, 31) ? SurplusPresence::kUsual
+                                   : SurplusPresence::kSometimes;
+}
+
 // Causal masks that older releases of the library saved with the weights.
 void AddMasks(const ModelConfig& config, std::string_view class_name,
               const ParameterAnalysis& parameters, Items& out) {
@@ -107,7 +126,7 @@ void AddMasks(const ModelConfig& config, std::string_view class_name,
     one("attn.c_attn.weight", "attn.masked_bias");
   } else if (class_name.starts_with("GPTNeoX")) {
     add("attention.query_key_value.weight", "attention.bias", stated,
-        SurplusPresence::kSometimes);
+        OldNeoX(config));
     one("attention.query_key_value.weight", "attention.masked_bias");
   } else if (class_name.starts_with("GPTJ") ||
              class_name.starts_with("CodeGen")) {
@@ -116,7 +135,8 @@ void AddMasks(const ModelConfig& config, std::string_view class_name,
 }
 
 // Angles that were a buffer of every layer before the model had one for all.
-void AddAngles(const ParameterAnalysis& parameters, Items& out) {
+void AddAngles(const ModelConfig& config, const ParameterAnalysis& parameters,
+               Items& out) {
   for (const TensorGroup& buffer : parameters.buffers) {
     const std::string_view name = buffer.name;
     if (!name.ends_with("rotary_emb.inv_freq") &&
@@ -134,7 +154,7 @@ void AddAngles(const ParameterAnalysis& parameters, Items& out) {
            PerLayer(parameters, "attention.query_key_value.weight",
                     "attention.rotary_emb.inv_freq", buffer.shape,
                     DType::kFloat32),
-           SurplusPresence::kSometimes, out);
+           OldNeoX(config), out);
     return;
   }
 }
@@ -220,7 +240,7 @@ std::vector<SurplusItem> CheckpointSurplus(
   AddNextTokenLayers(config, class_name, parameters, out);
   AddMasks(config, class_name, parameters, out);
   AddTies(parameters, out);
-  AddAngles(parameters, out);
+  AddAngles(config, parameters, out);
   AddOldBuffers(parameters, out);
   AddHeadLeftOut(class_name, parameters, out);
   std::ranges::stable_sort(out, {}, &SurplusItem::presence);

@@ -6,6 +6,8 @@
 
 #include "answers/explain_parameters.h"
 #include "answers/proof.h"
+#include "answers/quantization_config.h"
+#include "answers/quantized_model.h"
 #include "answers/read_model.h"
 #include "rules/model_rules.h"
 
@@ -67,10 +69,48 @@ std::string ActiveRule(const ParameterAnalysis& parameters) {
   return "all parameters: no experts; look-up tables count in full";
 }
 
-Bytes StoredBytes(const ModelConfig& config, const ReadModel& model) {
-  const ConfigValue* quantization = config.root.Find("quantization_config");
-  if (quantization != nullptr && !quantization->is_null()) {
-    return Bytes::Unknown("how the quantized tensors are packed");
+// With what checkpoints of the class always or usually hold beside it.
+std::optional<QuantizedWeights> AsConfigured(
+    const ModelConfig& config, const ReadModel& model,
+    const std::vector<SurplusItem>& besides) {
+  std::vector<TensorGroup> surplus;
+  for (const SurplusItem& item : besides) {
+    if (item.left_out || item.presence == SurplusPresence::kSometimes) continue;
+    surplus.insert(surplus.end(), item.tensors.begin(), item.tensors.end());
+  }
+  auto out = QuantizedAsConfigured(config, model, surplus);
+  if (out) out->name = "as configured";
+  return out;
+}
+
+void AddQuantized(const ModelRequest& request, const ReadModel& model,
+                  ModelAnswer& out) {
+  if (auto own = AsConfigured(request.config, model, out.besides)) {
+    out.quantized.push_back(std::move(*own));
+  }
+  for (const std::string& name : request.quantizations) {
+    if (auto one = QuantizeModel(request.config, model, name)) {
+      out.quantized.push_back(std::move(*one));
+    }
+  }
+  // A model of whose parts some are not derived has more bytes than these.
+  if (model.parameters.total.is_exact()) return;
+  for (QuantizedWeights& one : out.quantized) {
+    for (const std::string& missing : model.parameters.total.any().missing()) {
+      one.file += Bytes::Unknown(missing);
+      one.memory += Bytes::Unknown(missing);
+      one.tensors += Bytes::Unknown(missing);
+    }
+  }
+}
+
+Bytes StoredBytes(const ModelConfig& config, const ReadModel& model,
+                  const std::vector<SurplusItem>& besides) {
+  if (QuantizationOf(config.root) != nullptr) {
+    if (!model.parameters.total.is_exact()) {
+      return Bytes::Unknown("the parts that are not derived");
+    }
+    return AsConfigured(config, model, besides)->tensors;
   }
   // An alias shares the architecture; how its checkpoint is stored is its own.
   if (IsAlias(config)) {
@@ -154,7 +194,8 @@ std::variant<ModelAnswer, Refusal> AnswerModel(const ModelRequest& request) {
   out.besides = CheckpointSurplus(config, out.class_name, model.parameters);
   out.stacks = model.built.model->stacks;
   out.context = model.built.model->context_length;
-  out.stored = StoredBytes(config, model);
+  out.stored = StoredBytes(config, model, out.besides);
+  AddQuantized(request, model, out);
   for (const DType dtype : kWeightTypes) {
     out.weights.emplace_back(dtype, WeightBytes(model.parameters, dtype));
   }

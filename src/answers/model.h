@@ -16,6 +16,7 @@
 #include "analysis/cache.h"
 #include "analysis/checkpoint_surplus.h"
 #include "analysis/parameters.h"
+#include "analysis/quantization/quantized_weights.h"
 #include "answers/model_checkpoint.h"
 #include "answers/refusal.h"
 #include "base/dtype.h"
@@ -35,6 +36,9 @@ struct ModelRequest {
   // to be compared with.
   std::optional<Checkpoint> checkpoint = {};
   bool against = false;  // the comparison was asked for
+  // Quantizations to be told of, by names that answers/quantized_model.h
+  // knows.
+  std::vector<std::string> quantizations = {};
   // Why headers beside the configuration could not be read.
   std::string no_checkpoint = {};
 };
@@ -67,6 +71,8 @@ struct ModelAnswer {
   // unknown where the file is quantized.
   Bytes stored;
   std::vector<std::pair<DType, Bytes>> weights;  // in each usual dtype
+  // As the configuration's own quantization_config says, then as was asked.
+  std::vector<QuantizedWeights> quantized;
 
   std::vector<LayerState> states;
   CacheAnalysis cache;  // in `cache_dtype`

@@ -22,6 +22,14 @@ std::optional<QuantizedWeights> QuantizeModel(const ModelConfig& config,
                                               const ReadModel& model,
                                               std::string_view name);
 
+// By the configuration's own quantization_config, with what a checkpoint holds
+// beyond the class; nothing where it has none, unknown where it cannot be read.
+std::optional<QuantizedWeights> QuantizedAsConfigured(
+    const ModelConfig& config, const ReadModel& model,
+    const std::vector<TensorGroup>& surplus = {});
+
+bool IsQuantization(std::string_view name);
+
 // Every name that is known, as it is offered.
 std::vector<std::string_view> QuantizationNames();
 

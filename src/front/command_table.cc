@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 
+#include "answers/quantized_model.h"
 #include "answers/score/score_set.h"
 #include "base/check.h"
 #include "front/hub_options.h"
@@ -83,6 +84,13 @@ CommandRow ModelCommand() {
                     "OWNER/NAME@REVISION), of which the headers alone are "
                     "fetched. The exit status is 1 where they differ.",
              .completion = Completion::kPath},
+            {.name = "quant",
+             .value = "NAMES",
+             .doc = "Tell the bytes in these formats too, in the file and in "
+                    "memory: awq, gptq, nf4, fp8, Q4_K_M, …, split by commas.",
+             .suggested = QuantizationNames(),
+             .repeatable = true,
+             .aliases = {"quantization"}},
             {.name = "tensors",
              .doc = "List the tensors, those of equal layers folded into one "
                     "line."},
@@ -106,6 +114,8 @@ CommandRow ModelCommand() {
                    {"foretell model openai/gpt-oss-20b --against ./weights",
                     "Whether the files hold the tensors that the "
                     "configuration derives."},
+                   {"foretell model Qwen/Qwen2.5-72B --quant awq,nf4,Q4_K_M",
+                    "Bytes of its weights in three quantizations."},
                    {"foretell model openai-community/gpt2 --tensors --json",
                     "Names and shapes of all tensors, for a program."}},
       .shape = ModelShape,

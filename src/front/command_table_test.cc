@@ -33,7 +33,7 @@ TEST(Commands, AreThese) {
     list += "\n";
   }
   EXPECT_EQ(list,
-            "model: class dtype tensors explain\n"
+            "model: class dtype against quant tensors explain\n"
             "step: class layers dtype mode batch seq tgt autocast attn experts "
             "sm checkpoint lora freeze optimizer first-step transformers torch "
             "by reconcile timeline\n"

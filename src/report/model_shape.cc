@@ -107,6 +107,43 @@ SectionShape Layers() {
       }};
 }
 
+SectionShape QuantizedSection() {
+  return {
+      .name = "quantized",
+      .title = "Quantized",
+      .doc = "Bytes of the weights in other formats.",
+      .rows = {
+          Optional(TableRow(
+              "formats", "By format",
+              "The configuration's own quantization first, then those asked "
+              "for.",
+              {{"format", "Format", CellType::kText, "Its name."},
+               {"file", "In the file", CellType::kFigure,
+                "Bytes of the file, header included."},
+               {"memory", "In memory", CellType::kFigure,
+                "Bytes that the loaded weights take."},
+               {"bits", "Bits a weight", CellType::kReal,
+                "Bits of the file's tensors for each element of the class.",
+                true}})),
+          Optional(TableRow(
+              "types", "By element type", "What the tensors are made of.",
+              {{"format", "Format", CellType::kText, "Its name."},
+               {"type", "Type", CellType::kText,
+                "As safetensors or GGUF spells it."},
+               {"bytes", "Bytes", CellType::kFigure, "Bytes in the file."}})),
+          Optional(TableRow(
+              "kept", "Not quantized",
+              "Matrices that stay as they are, those of equal layers folded.",
+              {{"format", "Format", CellType::kText, "Its name."},
+               {"tensor", "Tensor", CellType::kText, "Its name."}})),
+          Optional(
+              TableRow("assumed", "Assumed", "What was taken for granted.",
+                       {{"format", "Format", CellType::kText, "Its name."},
+                        {"assumption", "Assumption", CellType::kText,
+                         "What holds unless the tool was told otherwise."}})),
+      }};
+}
+
 SectionShape Memory() {
   return {.name = "bytes",
           .title = "Bytes",
@@ -210,8 +247,9 @@ const DocumentShape& ModelShape() {
           "its configuration alone, and what the headers of a checkpoint "
           "say beside it.",
       .sections = {Identity(), Counts(), Besides(), Tensors(), Layers(),
-                   Memory(), CheckpointSection(), AgainstSection(), Cache(),
-                   Assumptions(), FindingsSection()}};
+                   Memory(), QuantizedSection(), CheckpointSection(),
+                   AgainstSection(), Cache(), Assumptions(),
+                   FindingsSection()}};
   return shape;
 }
 

@@ -71,6 +71,23 @@ void AddBytes(Document& document, const ModelAnswer& answer) {
   document.Set("bytes.buffers", answer.parameters.buffer_bytes);
 }
 
+void AddQuantized(Document& document, const ModelAnswer& answer) {
+  for (const QuantizedWeights& one : answer.quantized) {
+    const double bits = BitsPerWeight(one);
+    document.AddRow("quantized.formats", {one.name, one.file, one.memory,
+                                          bits > 0 ? Cell(bits) : Cell()});
+    for (const TypeBytes& type : one.types) {
+      document.AddRow("quantized.types", {one.name, type.type, type.bytes});
+    }
+    for (const std::string& name : one.kept) {
+      document.AddRow("quantized.kept", {one.name, name});
+    }
+    for (const std::string& text : one.assumed) {
+      document.AddRow("quantized.assumed", {one.name, text});
+    }
+  }
+}
+
 void AddCache(Document& document, const ModelAnswer& answer) {
   document.Set("cache.dtype", NameOf(answer.cache_dtype));
   document.Set("cache.per_token", answer.cache.per_token);
@@ -112,6 +129,7 @@ void AddModel(Document& document, const ModelAnswer& answer,
   AddBesides(document, answer);
   AddLayers(document, answer);
   AddBytes(document, answer);
+  AddQuantized(document, answer);
   AddCache(document, answer);
   if (view.tensors) {
     AddTensors(document, "tensors", answer.parameters.tensors);

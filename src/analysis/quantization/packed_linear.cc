@@ -66,6 +66,7 @@ class Packer {
       case PackedFormat::kMxfp4:
         if (!Divides(in_, kMxBlock)) return;
         Add("weight_packed", "U8", {out_, in_ / 2});
+        CountAsWhole();
         Add("weight_scale", "U8", {out_, in_ / kMxBlock});
         return;
       case PackedFormat::kNvfp4:
@@ -129,8 +130,9 @@ class Packer {
     }
     tensors_.push_back({std::move(suffix), std::move(dtype),
                         Shape(std::span<const int64_t>(dims)),
-                        Bytes::Exact(bytes), in_memory, true});
+                        Bytes::Exact(bytes), in_memory, true, 0});
   }
+  void CountAsWhole() { tensors_.back().counted = out_ * in_; }
   void AddFileOnly(std::string suffix, std::string dtype,
                    std::vector<int64_t> dims) {
     Add(std::move(suffix), std::move(dtype), std::move(dims), false);
@@ -142,6 +144,7 @@ class Packer {
     const int64_t words = out_ * packing_.bits / kWordBits;
     if (!Divides(in_, GroupSize())) return;
     Add("qweight", "I32", {in_, words});
+    CountAsWhole();
     Add("qzeros", "I32", {Groups(), words});
     Add("scales", "F16", {Groups(), out_});
   }
@@ -150,6 +153,7 @@ class Packer {
     if (!Divides(in_ * packing_.bits, kWordBits)) return;
     if (!Divides(out_ * packing_.bits, kWordBits)) return;
     Add("qweight", "I32", {in_ * packing_.bits / kWordBits, out_});
+    CountAsWhole();
     Add("qzeros", "I32", {Groups(), out_ * packing_.bits / kWordBits});
     Add("scales", "F16", {Groups(), out_});
     Add("g_idx", "I32", {in_});
@@ -159,6 +163,7 @@ class Packer {
     const int64_t elements = out_ * in_;
     const int64_t scales = CeilDiv(elements, kBnbBlock);
     Add("weight", "U8", {CeilDiv(elements, 2), 1});
+    CountAsWhole();
     if (packing_.double_quantized) {
       Add("weight.absmax", "U8", {scales});
       Add("weight.nested_absmax", "F32", {CeilDiv(scales, kBnbNestedBlock)});
@@ -237,6 +242,7 @@ class Packer {
   void PackWords() {
     const int64_t per_word = kWordBits / packing_.bits;
     Add("weight_packed", "I32", {out_, CeilDiv(in_, per_word)});
+    CountAsWhole();
     Add("weight_scale", std::string(SafetensorsName(packing_.scale_dtype)),
         {out_, Groups()});
     if (!packing_.symmetric) {

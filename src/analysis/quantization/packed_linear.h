@@ -7,7 +7,7 @@
 //
 // Sources, by format:
 //   AWQ      autoawq 0.2.9, awq/modules/linear/gemm.py (WQLinear_GEMM)
-//   GPTQ     gptqmodel 5, nn_modules/qlinear/__init__.py (PackableQuantLinear);
+//   GPTQ     gptqmodel 7.7, nn_modules/qlinear/__init__.py;
 //            auto_gptq 0.7 stores the same; both keep qzeros where symmetric
 //            and g_idx where not ordered by activation. AutoRound exports so.
 //   nf4, fp4 bitsandbytes 0.50, functional.py (QuantState.as_dict)
@@ -23,8 +23,8 @@
 //   AQLM     aqlm 1.1.7, inference.py (QuantizedLinear)
 //   torchao  0.18, quantization/quantize_/workflows
 //   BitNet   transformers 5.23, integrations/bitnet.py (BitLinear)
-// tools/quantized/make_checkpoints.py packs with the libraries themselves;
-// recorded shapes are compared in packed_linear_test.cc.
+// tools/quantized/record_linear.py packs with the libraries themselves; what it
+// recorded is compared in tests/truth/packed_linear_test.cc.
 //
 // Does not model: kernels that repack after loading with padding, workspaces.
 #ifndef FORETELL_ANALYSIS_QUANTIZATION_PACKED_LINEAR_H_
@@ -99,6 +99,10 @@ struct PackedTensor {
   Bytes bytes;
   bool in_memory = true;  // a loaded module holds it
   bool in_file = true;
+  // How the hub counts its elements: words of packed integers and of MXFP4 as
+  // what they hold (openai/gpt-oss-20b, moonshotai/Kimi-K2.5), all else as it
+  // lies in the header; 0 where that is so.
+  int64_t counted = 0;
 };
 
 // Nothing is rounded up silently: where a size does not divide as the format

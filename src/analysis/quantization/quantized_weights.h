@@ -28,7 +28,8 @@ struct QuantizedWeights {
   // The class's elements that are stored, a packed one counted as what it
   // stands for; towers that the file leaves out are not among them.
   int64_t elements = 0;
-  // How many elements the file's header states, packed ones as they lie there.
+  // How many elements the hub counts in the files' headers: scales are
+  // elements too (packed_linear.h says how packed ones count).
   Count stored;
   Bytes tensors;                  // of all tensors, without a header
   Bytes file;                     // with it

@@ -166,6 +166,7 @@ Score Compare(const Predicted& predicted, const Measured& measured) {
   out.groups.insert(out.groups.begin(), "all");
   out.comparison = measured.comparison;
   out.note = predicted.note;
+  out.measured_value = measured.value;
   const auto* figure = std::get_if<AnyFigure>(&predicted.value);
   if (measured.comparison != Comparison::kText && figure != nullptr) {
     CompareFigure(*figure, measured, out);

@@ -118,6 +118,7 @@ struct Score {
   std::optional<double> ratio;  // predicted over measured
   bool equal = false;
   std::optional<bool> covered;  // inside the stated 90 % interval
+  double measured_value = 0;    // of a number
   std::string predicted;        // as texts
   std::string measured;
   std::string note;
