@@ -147,7 +147,9 @@ class Verifier {
       CompareError(truth);
       return;
     }
-    if (FamilyOfClass(recording.class_name) == nullptr) {
+    const Family* family = FamilyOfClass(recording.class_name);
+    if (family == nullptr ||
+        (recording.recorded_step && !family->has_operations)) {
       ++answer_->unsupported;
       ++answer_->unsupported_classes[recording.class_name];
       return;

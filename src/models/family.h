@@ -38,6 +38,8 @@ struct Family {
   // What the layers follow where the library has no such class and nothing is
   // recorded against PyTorch; empty where it has.
   std::string_view described_by = {};
+  // False where only parameters are modelled: its steps are refused.
+  bool has_operations = true;
 };
 
 // All families, by name.

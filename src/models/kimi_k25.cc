@@ -209,6 +209,7 @@ extern const Family kKimiK25Family = {
     .classes = kKimiClasses,
     .old_names = kKimiOldNames,
     .build = BuildKimiK25,
+    .has_operations = false,
 };
 
 extern const Family kGlm4vFamily = {
@@ -219,6 +220,7 @@ extern const Family kGlm4vFamily = {
     .classes = kGlm4vClasses,
     .old_names = {},
     .build = BuildGlm4v,
+    .has_operations = false,
 };
 
 extern const Family kExaone45Family = {
@@ -229,6 +231,7 @@ extern const Family kExaone45Family = {
     .classes = kExaoneClasses,
     .old_names = {},
     .build = BuildExaone45,
+    .has_operations = false,
 };
 
 }  // namespace foretell

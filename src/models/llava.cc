@@ -196,6 +196,7 @@ extern const Family kLlavaFamily = {
     .classes = kLlavaClasses,
     .old_names = {},
     .build = BuildLlava,
+    .has_operations = false,
 };
 
 extern const Family kLlavaNextFamily = {
@@ -206,6 +207,7 @@ extern const Family kLlavaNextFamily = {
     .classes = kNextClasses,
     .old_names = {},
     .build = BuildLlava,
+    .has_operations = false,
 };
 
 extern const Family kLlavaOnevisionFamily = {
@@ -216,6 +218,7 @@ extern const Family kLlavaOnevisionFamily = {
     .classes = kOnevisionClasses,
     .old_names = {},
     .build = BuildLlava,
+    .has_operations = false,
 };
 
 extern const Family kPaliGemmaFamily = {
@@ -226,6 +229,7 @@ extern const Family kPaliGemmaFamily = {
     .classes = kPaliGemmaClasses,
     .old_names = {},
     .build = BuildPaliGemma,
+    .has_operations = false,
 };
 
 extern const Family kGemma3VisionFamily = {
@@ -236,6 +240,7 @@ extern const Family kGemma3VisionFamily = {
     .classes = kGemma3Classes,
     .old_names = {},
     .build = BuildGemma3,
+    .has_operations = false,
 };
 
 extern const Family kIdefics3Family = {
@@ -248,6 +253,7 @@ extern const Family kIdefics3Family = {
     .classes = kIdefics3Classes,
     .old_names = {},
     .build = BuildIdefics3,
+    .has_operations = false,
 };
 
 extern const Family kLfm2VlFamily = {
@@ -258,6 +264,7 @@ extern const Family kLfm2VlFamily = {
     .classes = kLfm2VlClasses,
     .old_names = {},
     .build = BuildLfm2Vl,
+    .has_operations = false,
 };
 
 }  // namespace foretell

@@ -160,6 +160,7 @@ extern const Family kMistral3Family = {
     .classes = kMistral3Classes,
     .old_names = {},
     .build = BuildMistral3,
+    .has_operations = false,
 };
 
 extern const Family kInternVlFamily = {
@@ -170,6 +171,7 @@ extern const Family kInternVlFamily = {
     .classes = kInternVlClasses,
     .old_names = {},
     .build = BuildInternVl,
+    .has_operations = false,
 };
 
 }  // namespace foretell

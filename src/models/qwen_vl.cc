@@ -113,6 +113,7 @@ extern const Family kQwen2VlFamily = {
     .classes = kQwen2VlClasses,
     .old_names = {},
     .build = BuildQwen2Vl,
+    .has_operations = false,
 };
 
 extern const Family kQwen25VlFamily = {
@@ -123,6 +124,7 @@ extern const Family kQwen25VlFamily = {
     .classes = kQwen25VlClasses,
     .old_names = {},
     .build = BuildQwen25Vl,
+    .has_operations = false,
 };
 
 extern const Family kQwen3VlFamily = {
@@ -135,6 +137,7 @@ extern const Family kQwen3VlFamily = {
     .classes = kQwen3VlClasses,
     .old_names = {},
     .build = BuildQwen3Vl,
+    .has_operations = false,
 };
 
 extern const Family kQwen3VlMoeFamily = {
@@ -147,6 +150,7 @@ extern const Family kQwen3VlMoeFamily = {
     .classes = kQwen3VlMoeClasses,
     .old_names = {},
     .build = BuildQwen3VlMoe,
+    .has_operations = false,
 };
 
 extern const Family kQwen35VisionFamily = {
@@ -157,6 +161,7 @@ extern const Family kQwen35VisionFamily = {
     .classes = kQwen35Classes,
     .old_names = {},
     .build = BuildQwen35,
+    .has_operations = false,
 };
 
 extern const Family kQwen35MoeVisionFamily = {
@@ -167,6 +172,7 @@ extern const Family kQwen35MoeVisionFamily = {
     .classes = kQwen35MoeClasses,
     .old_names = {},
     .build = BuildQwen35Moe,
+    .has_operations = false,
 };
 
 }  // namespace foretell
