@@ -273,11 +273,11 @@ CommandRow ServeCommand() {
             .completion = Completion::kDirectory},
            Named("offline", HubRows())},
       .examples = {{"foretell serve --gpu l4 --gpus 4 -- vllm serve "
-                    "Qwen/Qwen3-8B --tensor-parallel-size 3",
+                    "Qwen/Qwen3-8B -tp 3",
                     "The refusal that vLLM would end with, and a size that "
                     "divides the heads."},
-                   {"foretell serve --gpu h100 --engine-version 0.19 --against "
-                    "0.33 -- vllm serve openai/gpt-oss-120b -tp 2",
+                   {"foretell serve --gpu h100 --against 0.19 -- vllm serve "
+                    "openai/gpt-oss-20b",
                     "What changes between two versions."}},
       .shape = ServeShape,
       .run = RunServe};
@@ -353,11 +353,11 @@ CommandRow TrainCommand() {
       .examples =
           {{"foretell train Qwen/Qwen3-8B --gpu h100 --batch 8 --seq 4096",
             "Whether full training fits, and what would make it fit."},
-           {"foretell train meta-llama/Llama-3.1-8B --method qlora --rank 16 "
-            "--targets all-linear --gpu rtx-4090 --seq 2048",
+           {"foretell train Qwen/Qwen3-8B --method qlora --gpu rtx-4090 --seq "
+            "2048",
             "Adapters over 4-bit weights on a card of 24 GB."},
            {"foretell train meta-llama/Llama-3.1-70B --gpu h100 --gpus 32 "
-            "--fsdp 2 --checkpoint full --global-batch 256",
+            "--fsdp 2",
             "One card's share of a job that 32 cards divide."},
            {"foretell train Qwen/Qwen3-4B --fits",
             "Which method fits which card."}},
