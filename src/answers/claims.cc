@@ -89,6 +89,11 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
     out.emplace_back(
         "longrope's second set of frequencies may not outlive the step");
   }
+  if (family.name == "jamba" && step.lora) {
+    out.emplace_back(
+        "a recorded step of adapters on Jamba with one expert per token ran "
+        "products that are not derived");
+  }
   if (!family.described_by.empty()) {
     out.push_back(
         fmt::format("the library has no such class; it is derived from {}",

@@ -151,8 +151,9 @@ void StoredMatch::LearnPrefix(const std::vector<DerivedTensor>& tensors) {
 std::string StoredMatch::PrefixNote() const {
   const Prefix& prefix = prefixes_.front();
   if (prefix.taken.empty() && prefix.added.empty()) return "";
-  if (prefix.taken.empty())
+  if (prefix.taken.empty()) {
     return fmt::format("with {} in front", prefix.added);
+  }
   if (prefix.added.empty()) return fmt::format("without {}", prefix.taken);
   return fmt::format("with {} in place of {}", prefix.added, prefix.taken);
 }

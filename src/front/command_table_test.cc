@@ -33,7 +33,7 @@ TEST(Commands, AreThese) {
     list += "\n";
   }
   EXPECT_EQ(list,
-            "model: class task dtype against tensors explain revision "
+            "model: class task dtype against quant tensors explain revision "
             "refresh offline\n"
             "train: gpu gpu-mem fits gpus accumulate global-batch fsdp zero "
             "offload method rank targets adapter weights no-double-quant "

@@ -52,8 +52,9 @@ CheckpointFormat FormatOf(ByteSource& source) {
       (start.size() > 262 && start.substr(257, 5) == "ustar")) {
     return CheckpointFormat::kPyTorch;
   }
-  if (start.size() > 8 && start[8] == '{')
+  if (start.size() > 8 && start[8] == '{') {
     return CheckpointFormat::kSafetensors;
+  }
   if (window.name().ends_with(".onnx")) return CheckpointFormat::kOnnx;
   if (window.name().ends_with(".safetensors")) {
     return CheckpointFormat::kSafetensors;

@@ -17,7 +17,7 @@ namespace {
 
 class DiskFile : public ByteSource {
  public:
-  DiskFile(std::string path, OpenedFile opened)
+  DiskFile(std::string path, const OpenedFile& opened)
       : path_(std::move(path)),
         descriptor_(opened.descriptor),
         size_(opened.size) {}
