@@ -33,7 +33,7 @@ std::optional<QuantizedWeights> QuantizedAsConfigured(
     const std::vector<TensorGroup>& surplus) {
   const ConfigValue* quantization = QuantizationOf(config.root);
   if (quantization == nullptr) return std::nullopt;
-  const auto plan =
+  auto plan =
       PlanOfConfig(*quantization, model.built.class_name, model.built.dtype);
   if (const auto* none = std::get_if<NoPlan>(&plan)) {
     QuantizedWeights out;
@@ -42,6 +42,11 @@ std::optional<QuantizedWeights> QuantizedAsConfigured(
     out.stored = Count::Unknown(none->missing);
     return out;
   }
+  // Stated within the text model's part, it concerns that part alone.
+  const bool is_whole =
+      config.root.Find("quantization_config") == quantization ||
+      config.root.Find("compression_config") == quantization;
+  if (!is_whole) std::get<WeightPlan>(plan).packs_towers = false;
   std::vector<TensorGroup> tensors = model.parameters.tensors;
   tensors.insert(tensors.end(), surplus.begin(), surplus.end());
   return QuantizeByPlan(tensors, std::get<WeightPlan>(plan));

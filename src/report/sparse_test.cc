@@ -48,8 +48,9 @@ TEST(SparseTables, LeaveOutWhatARowLacks) {
 TEST(SparseTables, SchemasRequireOnlyWhatIsAlwaysThere) {
   std::string schema = JsonSchema(SparseShape());
   std::erase_if(schema, [](char c) { return c == ' ' || c == '\n'; });
+  // A real is null where it is no number (report/json_schema.cc); what a row
+  // lacks is left out, and so not required.
   EXPECT_NE(schema.find("\"required\":[\"n\"]"), std::string::npos);
-  EXPECT_EQ(schema.find("[\"number\",\"null\"]"), std::string::npos);
 }
 
 }  // namespace

@@ -27,7 +27,6 @@ constexpr Published kCheckpoints[] = {
     {"deepseek-ai--DeepSeek-R1", 684'531'386'000},
     {"deepseek-ai--DeepSeek-V3.1", 684'531'386'000},
     {"MiniMaxAI--MiniMax-M2.7", 228'703'644'928},
-    {"moonshotai--Kimi-K2.5", 1'058'589'420'528},
     {"openai--gpt-oss-120b", 120'412'337'472},
     {"openai--gpt-oss-20b", 21'511'953'984},
 };

@@ -297,7 +297,7 @@ class Packer {
       AddFileOnly(number, "I32", {});
     }
     constexpr std::string_view kView = "torch.uint8";
-    AddFileOnly("packing", "U8", {packing_.bits == 3 ? 10 : 7});
+    AddFileOnly("packing", "U8", {7});  // "4bit_u8", "3bit_32"
     AddFileOnly("unpack_view_dtype", "U8",
                 {static_cast<int64_t>(kView.size())});
     AddFileOnly(
