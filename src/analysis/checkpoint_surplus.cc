@@ -15,13 +15,51 @@ using Items = std::vector<SurplusItem>;
 
 void AddPersistentBuffers(const ParameterAnalysis& parameters, Items& out) {
   SurplusItem item;
-  item.presence = SurplusPresence::kAlways;
-  for (const TensorGroup& buffer : parameters.buffers) {
-    if (buffer.persistent) item.tensors.push_back(buffer);
-  }
-  if (item.tensors.empty()) return;
   item.what = "buffers of the class";
-  out.push_back(std::move(item));
+  item.presence = SurplusPresence::kAlways;
+  // The Hub counts no tensor without a dimension (huggingface.js,
+  // parse-safetensors-metadata.ts), and other counts may.
+  SurplusItem single;
+  single.what = "buffers of one number each, where a count includes them";
+  for (const TensorGroup& buffer : parameters.buffers) {
+    if (!buffer.persistent) continue;
+    (buffer.shape.rank() == 0 ? single : item).tensors.push_back(buffer);
+  }
+  for (SurplusItem* found : {&item, &single}) {
+    if (!found->tensors.empty()) out.push_back(std::move(*found));
+  }
+}
+
+// Gemma 4's layers that read others' keys and values: the published files hold
+// projections of their own, which the class skips as it loads
+// (Gemma4TextModel, _keys_to_ignore_on_load_unexpected).
+void AddUnreadKeys(std::string_view class_name,
+                   const ParameterAnalysis& parameters, Items& out) {
+  if (!class_name.starts_with("Gemma4")) return;
+  constexpr std::string_view kQuery = "self_attn.q_norm.weight";
+  constexpr std::string_view kKey = "self_attn.k_norm.weight";
+  SurplusItem item;
+  item.what = "keys and values of layers that read others'";
+  item.presence = SurplusPresence::kUsual;
+  for (const TensorGroup& query : parameters.tensors) {
+    if (!query.name.ends_with(kQuery)) continue;
+    const auto key =
+        std::ranges::find_if(parameters.tensors, [&](const TensorGroup& group) {
+          return group.name.ends_with(kKey) && group.shape == query.shape;
+        });
+    if (key == parameters.tensors.end() || key->count >= query.count) continue;
+    for (const TensorGroup& group : parameters.tensors) {
+      const std::string_view name = group.name;
+      const bool is_key = name.ends_with(kKey) ||
+                          name.ends_with("self_attn.k_proj.weight") ||
+                          name.ends_with("self_attn.v_proj.weight");
+      if (!is_key || group.indices != key->indices) continue;
+      item.tensors.push_back(group);
+      item.tensors.back().count = query.count - key->count;
+      item.tensors.back().indices.clear();
+    }
+  }
+  if (!item.tensors.empty()) out.push_back(std::move(item));
 }
 
 void AddNextTokenLayers(const ModelConfig& config, std::string_view class_name,
@@ -237,6 +275,7 @@ std::vector<SurplusItem> CheckpointSurplus(
     const ParameterAnalysis& parameters) {
   Items out;
   AddPersistentBuffers(parameters, out);
+  AddUnreadKeys(class_name, parameters, out);
   AddNextTokenLayers(config, class_name, parameters, out);
   AddMasks(config, class_name, parameters, out);
   AddTies(parameters, out);

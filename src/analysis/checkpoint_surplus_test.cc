@@ -83,6 +83,31 @@ TEST(CheckpointSurplus, AHostileCountIsBounded) {
   EXPECT_LE(layers.count, 64);
 }
 
+// Three layers: the last reads the second's keys and values.
+TEST(CheckpointSurplus, Gemma4HoldsKeysThatNobodyReads) {
+  ParameterAnalysis parameters;
+  parameters.tensors = {
+      Group("model.layers.#.self_attn.q_norm.weight", "0-2", {4}, 3),
+      Group("model.layers.#.self_attn.k_norm.weight", "0-1", {4}, 2),
+      Group("model.layers.#.self_attn.k_proj.weight", "0-1", {4, 8}, 2),
+      Group("model.layers.#.self_attn.v_proj.weight", "0-1", {4, 8}, 2)};
+  parameters.buffers = {
+      Group("model.layers.#.layer_scalar", "0-2", {1}, 3),
+      Group("model.layers.#.mlp.up_proj.input_min", "0-2", Shape(), 3)};
+  ModelConfig config;
+  config.root = ConfigValue::Object();
+  const auto items = CheckpointSurplus(config, "Gemma4ForCausalLM", parameters);
+  const SurplusItem* keys = Find(items, "keys and values");
+  ASSERT_NE(keys, nullptr);
+  EXPECT_EQ(keys->Elements(), 4 + 32 + 32);
+  EXPECT_EQ(keys->presence, SurplusPresence::kUsual);
+  EXPECT_EQ(Find(items, "buffers of the class")->Elements(), 3);
+  EXPECT_EQ(Find(items, "buffers of one number")->presence,
+            SurplusPresence::kSometimes);
+  const auto others = CheckpointSurplus(config, "Qwen3ForCausalLM", parameters);
+  EXPECT_EQ(Find(others, "keys and values"), nullptr);
+}
+
 TEST(CheckpointSurplus, MasksOfGpt2AreSquaresOfItsPositions) {
   ParameterAnalysis parameters;
   parameters.tensors = {

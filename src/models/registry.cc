@@ -42,6 +42,10 @@ extern const Family kFalconMambaFamily;
 extern const Family kGemma2Family;
 extern const Family kGemma3Family;
 extern const Family kGemma3VisionFamily;
+extern const Family kGemma4Family;
+extern const Family kGemma4UnifiedFamily;
+extern const Family kGemma4UnifiedLmFamily;
+extern const Family kGemma4WholeFamily;
 extern const Family kGemmaFamily;
 extern const Family kGlm4Family;
 extern const Family kGlm4MoeFamily;
@@ -182,6 +186,10 @@ constexpr std::array kFamilies = {
     &kGemma2Family,            //
     &kGemma3Family,            //
     &kGemma3VisionFamily,      //
+    &kGemma4Family,            //
+    &kGemma4WholeFamily,       //
+    &kGemma4UnifiedFamily,     //
+    &kGemma4UnifiedLmFamily,   //
     &kGemmaFamily,             //
     &kGlm4Family,              //
     &kGlm4MoeFamily,           //

@@ -657,6 +657,18 @@ GEMMA3 += [
     (None, 'rope_parameters={"full_attention":{"rope_type":"default","rope_theta":1000000.0},"sliding_attention":{"rope_type":"default","rope_theta":10000.0}}', None),
 ]
 
+GEMMA4 = [(c, None, None) for c in ("Gemma4ForConditionalGeneration", "Gemma4Model")]
+GEMMA4 += [
+    (None, "tie_word_embeddings=false,text_config.attention_bias=true", None),
+    (None, "text_config.num_kv_shared_layers=6", None), (None, "text_config.num_kv_shared_layers=0,text_config.attention_k_eq_v=true,text_config.num_global_key_value_heads=2", None),
+    (None, "vision_config=null,audio_config=null,text_config.hidden_size_per_layer_input=0", None), (None, "-vision_config,-audio_config", None),
+    (None, "text_config.enable_moe_block=true,text_config.num_experts=4,text_config.top_k_experts=2,text_config.moe_intermediate_size=64", None), (None, "text_config.enable_moe_block=true", None),
+    (None, "text_config.global_head_dim=128,text_config.head_dim=64,text_config.rope_parameters=null", None), (None, "vision_config.standardize=true,vision_config.use_clipped_linears=false,vision_config.head_dim=80", None),
+    (None, "audio_config.hidden_size=60,audio_config.subsampling_conv_channels=[10,6],audio_config.use_clipped_linears=false,audio_config.output_proj_dims=7", None), (None, "vision_config.rope_parameters.rope_type=\"linear\"", None),
+    (None, 'text_config.layer_types=["full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention"]', None), (None, "vision_config={},audio_config={},text_config={\"num_hidden_layers\":2}", None),
+    (None, "text_config.use_bidirectional_attention=\"all\"", None), (None, 'text_config.rope_parameters={"full_attention":{"rope_type":"proportional","partial_rotary_factor":0.5,"rope_theta":10000.0}}', None),
+]
+
 FAMILIES = {
     "starcoder2": ("bigcode--starcoder2-3b", "num_hidden_layers=2", STARCODER2),
     "phi": ("microsoft--phi-1", "num_hidden_layers=2", PHI),
@@ -669,6 +681,7 @@ FAMILIES = {
     "ernie4_5": ("baidu--ERNIE-4.5-0.3B-PT", "num_hidden_layers=2", ERNIE4_5),
     "hunyuan_v1_dense": ("tencent--Hunyuan-7B-Instruct", "num_hidden_layers=2", HUNYUAN_V1_DENSE),
     "granite": ("ibm-granite--granite-guardian-3.0-2b", "num_hidden_layers=2", GRANITE),
+    "gemma4": ("google--gemma-4-E2B-it", "text_config.num_hidden_layers=6,text_config.layer_types=null,text_config.num_kv_shared_layers=0,vision_config.num_hidden_layers=2,audio_config.num_hidden_layers=2", GEMMA4),
     "gemma3_text": ("google--gemma-3-1b-it", "num_hidden_layers=2", GEMMA3),
     "gpt2": ("openai-community--gpt2", "n_layer=2", GPT2),
     "lfm2": ("LiquidAI--LFM2-350M", "num_hidden_layers=3", LFM2),
@@ -841,6 +854,11 @@ MORE = {
 FAMILIES |= {kind: (name, shallow, [(c, None, None) for c in classes] + [(None, edit, None) for edit in edits])
              for kind, (name, shallow, classes, edits) in MORE.items() if kind not in FAMILIES}
 FURTHER = [
+    ("gemma4", "google--gemma-4-E2B-it", "Gemma4ForCausalLM", 'model_type="gemma4_text",-text_config,-vision_config,-audio_config,num_hidden_layers=7,num_kv_shared_layers=1,layer_types=["full_attention","sliding_attention","full_attention","sliding_attention","full_attention","sliding_attention","full_attention"]', None),
+    ("gemma4", "google--gemma-4-E2B-it", "Gemma4TextModel", 'model_type="gemma4_text",-text_config,-vision_config,-audio_config,num_hidden_layers=12,num_kv_shared_layers=6,use_double_wide_mlp=true,head_dim=32', None),
+    ("gemma4", "google--gemma-4-12B-it", None, "text_config.num_hidden_layers=6,text_config.layer_types=null,vision_config.patch_size=8,audio_config.audio_embed_dim=64", None),
+    ("gemma4", "google--gemma-4-12B-it", "Gemma4UnifiedModel", "text_config.num_hidden_layers=6,text_config.layer_types=null,vision_config=null,audio_config=null,text_config.num_kv_shared_layers=0,text_config.attention_k_eq_v=false", None),
+    ("gemma4", "google--gemma-4-12B-it", "Gemma4UnifiedForCausalLM", 'model_type="gemma4_unified_text",-text_config,-vision_config,-audio_config,num_hidden_layers=2', None),
     ("gpt2", "distilbert--distilgpt2", "GPT2DoubleHeadsModel", None, None), ("gpt2", "distilbert--distilgpt2", "GPT2ForSequenceClassification", None, None),
     ("gpt2", "distilbert--distilgpt2", None, None, "n_layer=2"), ("gpt2", "openai-community--gpt2-xl", "GPT2ForTokenClassification", None, None),
     ("llama", "huggyllama--llama-7b", "LlamaForCausalLM", "-num_key_value_heads", "num_hidden_layers=2"),
