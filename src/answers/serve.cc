@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "answers/serving_memory.h"
-#include "engines/vllm/kv_account.h"
+#include "answers/serving_fit.h"
 #include "rules/serve_rules.h"
 
 namespace foretell {
@@ -80,66 +79,22 @@ void EachSetting(const ConfigValue& resolved, const auto& each) {
   }
 }
 
-double LowOf(const Bytes& bytes) { return bytes.any().low().value_or(0); }
-
-// The cache under the least, the likely and the most that may be left for it.
-struct CachePlans {
-  std::vector<vllm::KvPlan> plans;
-  bool Agree() const {
-    return std::ranges::all_of(plans, [&](const vllm::KvPlan& plan) {
-      return plan.verdict == plans.front().verdict &&
-             plan.printed_tokens == plans.front().printed_tokens;
-    });
-  }
-};
-
 std::string RangeOf(int64_t low, int64_t high) {
   if (low == high) return WithSeparators(low);
   return fmt::format("{} to {}", WithSeparators(low), WithSeparators(high));
 }
 
-void Cache(const ServeRequest& request, const Judged& judged,
-           const vllm::MemoryAccount& memory, ServeAnswer& answer,
-           ServeRuleInput& input) {
-  const ServingSettings& settings = judged.outcome.settings;
-  if (settings.is_attention_free && settings.is_pooling) return;
-  const vllm::KvAccount account =
-      vllm::AccountKvCache(judged.outcome.model, settings, request.card);
-  if (!account.fault.empty()) {
-    answer.assumed.push_back("not known: the KV cache, " + account.fault);
-    return;
-  }
-  for (const vllm::KvGroup& group : account.input.grouping.groups) {
-    answer.groups.push_back({std::string(vllm::NameOf(group.spec.kind)),
-                             static_cast<int64_t>(group.layers.size()),
-                             group.spec.block_size,
-                             Bytes::Exact(vllm::PageBytes(group.spec))});
-  }
-  const AnyFigure left = memory.cache.any();
-  if (left.is_unknown() || !left.low() || !left.high()) return;
-  const LaunchSetting* length = judged.launch.Find("max_model_len");
-  const bool fitted = length != nullptr && length->value.AsInteger() == -1;
-  CachePlans cache;
-  for (const double bytes :
-       {*left.low(), left.value().value_or(0), *left.high()}) {
-    cache.plans.push_back(vllm::PlanKvCache(
-        account, static_cast<int64_t>(std::max(0.0, bytes)), fitted));
-  }
-  const auto accepted = [](const vllm::KvPlan& plan) {
-    return plan.verdict == vllm::KvVerdict::kAccepted;
-  };
-  const vllm::KvPlan& low = cache.plans.front();
-  const vllm::KvPlan& high = cache.plans.back();
-  ServeCacheFit fit;
-  fit.needed_bytes = std::max(low.needed_bytes, high.needed_bytes);
-  fit.left_low = static_cast<int64_t>(*left.low());
-  fit.left_high = static_cast<int64_t>(*left.high());
-  fit.length = settings.max_model_len;
-  fit.estimated_length = cache.plans[1].estimated_length;
-  fit.fits = accepted(low) && accepted(high);
-  fit.fails = !accepted(low) && !accepted(high);
-  input.cache = fit;
-  if (!accepted(low) || !accepted(high)) return;
+std::optional<ServingFit> FitOf(const ServeRequest& request,
+                                const Judged& judged) {
+  if (judged.outcome.resolved.members().empty()) return std::nullopt;
+  return FitServing(judged.outcome.model, judged.outcome.settings, request.card,
+                    IsLengthFitted(judged.launch));
+}
+
+void Printed(const ServeRequest& request, const ServingFit& fit,
+             ServeAnswer& answer) {
+  const vllm::KvPlan& low = fit.plans.front();
+  const vllm::KvPlan& high = fit.plans.back();
   answer.printed.push_back(
       fmt::format("GPU KV cache size: {} tokens",
                   RangeOf(low.printed_tokens, high.printed_tokens)));
@@ -152,7 +107,7 @@ void Cache(const ServeRequest& request, const Judged& judged,
                                     high.concurrency)));
   if (request.request_tokens) {
     const auto at = [&](const vllm::KvPlan& plan) {
-      return vllm::RequestsOfLength(plan, account.input.request,
+      return vllm::RequestsOfLength(plan, fit.cache.input.request,
                                     *request.request_tokens);
     };
     answer.understood.emplace_back(
@@ -167,21 +122,14 @@ void Cache(const ServeRequest& request, const Judged& judged,
 }
 
 void Memory(const ServeRequest& request, const Judged& judged,
-            ServeAnswer& answer, ServeRuleInput& input) {
+            const ServingFit& fit, ServeAnswer& answer) {
   const ServingSettings& settings = judged.outcome.settings;
-  const ServingCard& card = request.card;
-  if (card.runtime_bytes <= 0) return;
-  const auto total = static_cast<double>(card.runtime_bytes);
-  const Bytes seen = Bytes::Measured(
-      total, static_cast<double>(card.runtime_low),
-      static_cast<double>(card.runtime_high), "the catalogue of accelerators");
-  const vllm::MemoryAccount account =
-      ServingMemory(judged.outcome.model, settings, seen,
-                    {.is_v1 = judged.facts->version >= EngineVersion{0, 8, 0},
-                     .is_nvidia = card.vendor == "nvidia"});
-  answer.memory.push_back({"card, as the runtime sees it", seen});
+  if (fit.total.is_unknown()) return;
+  const vllm::MemoryAccount& account = fit.memory;
+  answer.memory.push_back({"card, as the runtime sees it", fit.total});
   answer.memory.push_back(
-      {fmt::format("engine's share ({:.2f} GiB x {})", total / kGib,
+      {fmt::format("engine's share ({:.2f} GiB x {})",
+                   static_cast<double>(request.card.runtime_bytes) / kGib,
                    settings.gpu_memory_utilization),
        account.requested});
   answer.memory.push_back({"weights of one rank", account.weights});
@@ -196,12 +144,18 @@ void Memory(const ServeRequest& request, const Judged& judged,
   for (const std::string& one : account.assumptions) {
     answer.assumed.push_back(one);
   }
-  input.budget_bytes =
-      static_cast<int64_t>(account.requested.any().high().value_or(0));
-  if (!account.weights.is_unknown()) {
-    input.weights_bytes = static_cast<int64_t>(LowOf(account.weights));
+  if (!judged.outcome.refusals.empty()) return;
+  if (!fit.cache.fault.empty()) {
+    answer.assumed.push_back("not known: the KV cache, " + fit.cache.fault);
+    return;
   }
-  if (answer.accepted) Cache(request, judged, account, answer, input);
+  for (const vllm::KvGroup& group : fit.cache.input.grouping.groups) {
+    answer.groups.push_back({std::string(vllm::NameOf(group.spec.kind)),
+                             static_cast<int64_t>(group.layers.size()),
+                             group.spec.block_size,
+                             Bytes::Exact(vllm::PageBytes(group.spec))});
+  }
+  if (!fit.plans.empty() && fit.fit.fits) Printed(request, fit, answer);
 }
 
 void Understood(const Judged& judged, ServeAnswer& answer) {
@@ -271,12 +225,155 @@ void Rules(const ServeRuleInput& input, ServeAnswer& answer) {
   std::ranges::stable_sort(answer.findings, {}, &Finding::severity);
 }
 
+bool IsOfMemory(std::string_view rule) {
+  return rule == "serve/weights-fit" || rule == "serve/kv-cache-fit";
+}
+
+// What passes validation may still find no memory at its start.
+void MemoryVerdict(ServeAnswer& answer) {
+  for (const Finding& finding : answer.findings) {
+    if (finding.severity != Severity::kBlock || !IsOfMemory(finding.rule)) {
+      continue;
+    }
+    answer.accepted = false;
+    answer.verdict =
+        fmt::format("refused at its start ({}): {}",
+                    finding.rule.substr(sizeof("serve/") - 1), finding.what);
+    return;
+  }
+  for (const auto& [rule, reason] : answer.rules_not_run) {
+    if (!IsOfMemory(rule)) continue;
+    answer.verdict =
+        fmt::format("accepted by validation; cannot tell {}", reason);
+    return;
+  }
+}
+
+// The rules and the verdict.
+void Conclude(const Judged& judged, const std::optional<ServingFit>& fit,
+              ServeAnswer& answer) {
+  const bool has_model = judged.model != nullptr;
+  answer.accepted = judged.outcome.refusals.empty() && has_model;
+  answer.verdict = VerdictOf(judged.outcome, has_model);
+  ServeRuleInput input;
+  input.launch = &judged.launch;
+  input.outcome = &judged.outcome;
+  input.has_model = has_model;
+  input.was_resolved = fit.has_value();
+  if (fit) {
+    const AnyFigure& budget = fit->memory.requested.any();
+    if (!budget.is_unknown() && budget.high()) {
+      input.budget_bytes = static_cast<int64_t>(*budget.high());
+    }
+    const AnyFigure& weights = fit->memory.weights.any();
+    if (!weights.is_unknown()) {
+      input.weights_bytes = static_cast<int64_t>(weights.low().value_or(0));
+    }
+    input.cache = fit->fit;
+    if (!judged.outcome.refusals.empty()) {
+      input.cache->missing =
+          "what the KV cache needs: the launch is refused before it is planned";
+    }
+  }
+  Rules(input, answer);
+  if (answer.accepted) MemoryVerdict(answer);
+}
+
+// The launch with words behind its own, for the searches.
+ServingResolve ResolverOf(const ServeRequest& request,
+                          const EngineVersion& version) {
+  return [&request, version](const std::vector<std::string>& words) {
+    ServeRequest changed = request;
+    Place place;
+    place.source = "a change";
+    for (const std::string& word : words) {
+      changed.line.words.push_back({word, place});
+    }
+    const Judged judged = Judge(changed, version);
+    ServingTry out;
+    out.model = judged.outcome.model;
+    out.settings = judged.outcome.settings;
+    out.is_length_fitted = IsLengthFitted(judged.launch);
+    if (!judged.outcome.refusals.empty()) {
+      out.refusal = judged.outcome.refusals.front().what;
+    } else if (judged.model == nullptr) {
+      out.refusal = "the model's configuration is not known";
+    }
+    return out;
+  };
+}
+
+std::string RequestsText(const ServingPoint& point) {
+  return fmt::format("{:.1f} requests ({:.1f} to {:.1f})",
+                     point.requests.value_or(0), point.requests_low.value_or(0),
+                     point.requests_high.value_or(0));
+}
+
+// Why no change serves the goal: the nearest of them, else the first's reason.
+std::string WhyNone(const ServingFound& found) {
+  const ServingPoint* best = nullptr;
+  for (const ServingPoint& point : found.tried) {
+    if (!point.requests) continue;
+    if (best == nullptr || *point.requests > *best->requests) best = &point;
+  }
+  const ServingPoint& first = found.tried.front();
+  if (best == nullptr) {
+    return fmt::format(
+        "nothing serves it: {}{}",
+        first.change.empty() ? "" : "with " + first.change + ", ",
+        first.refusal);
+  }
+  return fmt::format(
+      "nothing of {} tries serves it; the nearest holds {} with {}",
+      found.tried.size(), RequestsText(*best),
+      best->change.empty() ? "the launch as it is" : best->change);
+}
+
+void Want(const ServeRequest& request, const ServingResolve& resolve,
+          ServeAnswer& answer) {
+  const ServingFound found = ServingFor(resolve, request.card, *request.want);
+  ServeWant want;
+  want.goal = fmt::format("{} requests at once, of {} tokens each",
+                          WithSeparators(request.want->requests),
+                          WithSeparators(request.want->tokens));
+  want.is_served = found.point.has_value();
+  want.is_sure = found.is_sure;
+  if (!found.point) {
+    want.text = WhyNone(found);
+  } else {
+    want.flags = found.point->change;
+    want.text = fmt::format(
+        "{}: the cache holds {} of them{}",
+        want.flags.empty() ? "the launch as it is"
+                           : "the launch with " + want.flags,
+        RequestsText(*found.point), found.is_sure ? "" : "; likely, not sure");
+  }
+  want.tried = found.tried;
+  answer.want = std::move(want);
+}
+
+void Searches(const ServeRequest& request, const Judged& judged,
+              const std::optional<ServingFit>& fit, ServeAnswer& answer) {
+  if (request.explains_cache && fit) {
+    answer.terms = ExplainCache(*fit, judged.outcome.settings);
+  }
+  if (!request.has_sensitivity && !request.want) return;
+  const ServingResolve resolve = ResolverOf(request, judged.facts->version);
+  if (request.has_sensitivity) {
+    answer.sensitivity = ServingSensitivity(resolve, request.card,
+                                            request.request_tokens.value_or(0));
+  }
+  if (request.want) Want(request, resolve, answer);
+}
+
 void Compare(const ServeRequest& request, const Judged& here,
              ServeAnswer& answer) {
   const Judged there = Judge(request, *request.against);
   answer.against = fmt::format("vLLM {} ({})", there.facts->version.ToString(),
                                there.facts->date);
-  answer.against_verdict = VerdictOf(there.outcome, there.model != nullptr);
+  ServeAnswer concluded;
+  Conclude(there, FitOf(request, there), concluded);
+  answer.against_verdict = concluded.verdict;
   std::vector<std::pair<std::string, std::string>> other;
   EachSetting(there.outcome.resolved,
               [&](const std::string& name, const ConfigValue& value) {
@@ -328,18 +425,11 @@ ServeAnswer AnswerServe(const ServeRequest& request) {
   answer.card_source = request.card_source;
   answer.cards = judged.cards;
   answer.cards_source = request.cards_source;
-  answer.accepted = judged.outcome.refusals.empty() && judged.model != nullptr;
-  answer.could_tell =
-      judged.model != nullptr || !judged.outcome.refusals.empty();
-  answer.verdict = VerdictOf(judged.outcome, judged.model != nullptr);
   Understood(judged, answer);
-  ServeRuleInput input;
-  input.launch = &judged.launch;
-  input.outcome = &judged.outcome;
-  input.has_model = judged.model != nullptr;
-  input.was_resolved = !judged.outcome.resolved.members().empty();
-  if (input.was_resolved) Memory(request, judged, answer, input);
-  Rules(input, answer);
+  const std::optional<ServingFit> fit = FitOf(request, judged);
+  if (fit) Memory(request, judged, *fit, answer);
+  Conclude(judged, fit, answer);
+  Searches(request, judged, fit, answer);
   EachSetting(judged.outcome.resolved,
               [&](const std::string& name, const ConfigValue& value) {
                 answer.settings.emplace_back(name, Text(value));

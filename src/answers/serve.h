@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "answers/serving_explain.h"
+#include "answers/serving_search.h"
 #include "base/figure.h"
 #include "base/finding.h"
 #include "engines/vllm/launch.h"
@@ -37,6 +39,9 @@ struct ServeRequest {
   std::string version_source;
   std::optional<EngineVersion> against;
   std::optional<int64_t> request_tokens;  // prompt and answer of one request
+  bool has_sensitivity = false;           // the table of changes is asked for
+  bool explains_cache = false;
+  std::optional<ServingGoal> want;
   const ServingSource* source = nullptr;  // outlives the answer
 };
 
@@ -60,6 +65,16 @@ struct ServeMemoryLine {
   Bytes bytes;
 };
 
+// What serves the asked goal.
+struct ServeWant {
+  std::string goal;
+  bool is_served = false;  // at least by the best value
+  bool is_sure = false;    // under the least that may be left
+  std::string flags;       // to add; empty where none is needed or none helps
+  std::string text;
+  std::vector<ServingPoint> tried;
+};
+
 struct ServeAnswer {
   std::string engine;
   std::string version;
@@ -73,7 +88,6 @@ struct ServeAnswer {
   int64_t cards = 1;
   std::string cards_source;
   bool accepted = false;
-  bool could_tell = true;
   std::string verdict;
   // What the launch was read as: name, value.
   std::vector<std::pair<std::string, std::string>> understood;
@@ -82,6 +96,9 @@ struct ServeAnswer {
   std::vector<std::string> printed;  // what the engine would print
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<std::string> assumed;
+  std::vector<ServingTerm> terms;         // of the KV cache, where asked
+  std::vector<ServingPoint> sensitivity;  // where asked
+  std::optional<ServeWant> want;
   std::optional<std::string> against;  // the other version
   std::string against_verdict;
   std::vector<ServeDifference> differences;

@@ -96,6 +96,8 @@ vllm::MemoryAccount ServingMemory(const ModelConfig& config,
   vllm::MemoryInput in;
   in.total = total;
   in.weights = Weights(config, served, settings);
+  in.is_packed =
+      !settings.quantization.empty() || served.quantization() != nullptr;
   in.is_v1 = by.is_v1;
   in.is_nvidia = by.is_nvidia;
   vllm::ProfileSizes& sizes = in.sizes;

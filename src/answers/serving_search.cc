@@ -5,147 +5,184 @@
 #include <algorithm>
 #include <utility>
 
-#include "answers/serving_memory.h"
-#include "engines/vllm/kv_account.h"
+#include "answers/serving_fit.h"
 
 namespace foretell {
 namespace {
 
-ServingPoint PointOf(const ModelConfig& config, const ServingSettings& settings,
-                     const ServingCard& card, const Bytes& total,
-                     int64_t tokens, std::string change) {
-  ServingPoint out;
-  out.change = std::move(change);
-  out.cache = ServingMemory(config, settings, total).cache;
-  const auto free = out.cache.any().value();
-  if (!free || out.cache.any().is_unknown()) {
-    out.refusal = "what is left for the cache is not known";
-    return out;
-  }
-  const vllm::KvAccount account = vllm::AccountKvCache(config, settings, card);
-  if (!account.fault.empty()) {
-    out.refusal = account.fault;
-    return out;
-  }
-  const vllm::KvPlan plan =
-      PlanKvCache(account, static_cast<int64_t>(*free), false);
-  if (plan.verdict != vllm::KvVerdict::kAccepted) {
-    out.refusal =
-        plan.verdict == vllm::KvVerdict::kTooLong
-            ? fmt::format("one request of {} tokens does not fit; {} would",
-                          settings.max_model_len, plan.estimated_length)
-            : "nothing is left for the cache";
-    return out;
-  }
-  out.blocks = plan.blocks;
-  if (plan.groups.empty()) return out;
-  out.concurrency = plan.concurrency;
-  if (tokens > 0) {
-    out.requests = RequestsOfLength(plan, account.input.request, tokens);
+using Words = std::vector<std::string>;
+
+std::string Joined(const Words& words) {
+  std::string out;
+  for (const std::string& word : words) {
+    if (!out.empty()) out += ' ';
+    out += word;
   }
   return out;
 }
 
-struct Change {
-  std::string words;
-  ServingSettings settings;
-};
+std::string WhyNot(const vllm::KvPlan& plan, int64_t length) {
+  if (plan.verdict != vllm::KvVerdict::kTooLong) {
+    return "nothing is left for the cache";
+  }
+  std::string out = fmt::format("one request of {} tokens does not fit",
+                                WithSeparators(length));
+  if (plan.estimated_length > 0) {
+    out += fmt::format("; {} would", WithSeparators(plan.estimated_length));
+  }
+  return out;
+}
+
+ServingPoint PointOf(const ServingResolve& resolve, const ServingCard& card,
+                     int64_t tokens, const Words& words) {
+  ServingPoint out;
+  out.change = Joined(words);
+  const ServingTry found = resolve(words);
+  if (!found.refusal.empty()) {
+    out.refusal = "refused: " + found.refusal;
+    out.is_refused = true;
+    return out;
+  }
+  const ServingFit fit =
+      FitServing(found.model, found.settings, card, found.is_length_fitted);
+  out.cache = fit.memory.cache;
+  if (!fit.fit.missing.empty() || !fit.fit.reason.empty()) {
+    out.refusal = fit.fit.missing.empty() ? fit.fit.reason
+                                          : "not known: " + fit.fit.missing;
+    return out;
+  }
+  if (fit.plans.empty()) {
+    out.refusal = "such a model keeps nothing in a cache";
+    return out;
+  }
+  const vllm::KvPlan& plan = fit.plans[1];
+  if (plan.verdict != vllm::KvVerdict::kAccepted) {
+    out.refusal = WhyNot(plan, found.settings.max_model_len);
+    return out;
+  }
+  out.blocks = plan.blocks;
+  if (plan.groups.empty()) return out;
+  out.printed_tokens = plan.printed_tokens;
+  out.concurrency = plan.concurrency;
+  if (tokens <= 0) return out;
+  const auto requests = [&](const vllm::KvPlan& one) {
+    if (one.verdict != vllm::KvVerdict::kAccepted) return 0.0;
+    return RequestsOfLength(one, fit.cache.input.request, tokens);
+  };
+  out.requests_low = requests(fit.plans.front());
+  out.requests = requests(plan);
+  out.requests_high = requests(fit.plans.back());
+  return out;
+}
+
+// Past this a start has met cards whose own use leaves too little.
+constexpr char kMostOfACard[] = "0.95";
+constexpr double kMostShare = 0.95;
+constexpr int64_t kMostRanks = 64;
 
 // One flag at a time, the cheapest to try first.
-std::vector<Change> Changes(const ServingSettings& settings) {
-  std::vector<Change> out;
-  const auto add = [&](std::string words, auto&& apply) {
-    ServingSettings changed = settings;
-    apply(changed);
-    out.push_back({std::move(words), std::move(changed)});
+std::vector<Words> Changes(const ServingSettings& settings) {
+  std::vector<Words> out;
+  if (settings.gpu_memory_utilization < kMostShare) {
+    out.push_back({"--gpu-memory-utilization", kMostOfACard});
+  }
+  const auto move = [&](const char* flag, int64_t value) {
+    out.push_back({flag, std::to_string(value)});
   };
-  // Past this a start has met cards whose own use leaves too little.
-  constexpr double kMostOfACard = 0.95;
-  if (settings.gpu_memory_utilization < kMostOfACard) {
-    add(fmt::format("--gpu-memory-utilization {}", kMostOfACard),
-        [&](ServingSettings& s) { s.gpu_memory_utilization = kMostOfACard; });
-  }
   if (settings.max_num_seqs > 1) {
-    const int64_t half = settings.max_num_seqs / 2;
-    add(fmt::format("--max-num-seqs {}", half),
-        [&](ServingSettings& s) { s.max_num_seqs = half; });
+    move("--max-num-seqs", settings.max_num_seqs / 2);
   }
-  if (settings.max_num_batched_tokens > 2048) {
-    const int64_t half = settings.max_num_batched_tokens / 2;
-    add(fmt::format("--max-num-batched-tokens {}", half),
-        [&](ServingSettings& s) { s.max_num_batched_tokens = half; });
+  // Smaller batches of tokens than these no release takes by itself.
+  constexpr int64_t kLeast = 2048;
+  if (settings.max_num_batched_tokens > kLeast) {
+    move("--max-num-batched-tokens", settings.max_num_batched_tokens / 2);
   }
-  if (settings.max_model_len > 2048) {
-    const int64_t half = settings.max_model_len / 2;
-    add(fmt::format("--max-model-len {}", half),
-        [&](ServingSettings& s) { s.max_model_len = half; });
+  if (settings.max_model_len > kLeast) {
+    move("--max-model-len", settings.max_model_len / 2);
   }
   if (settings.cache_dtype == "auto") {
-    add("--kv-cache-dtype fp8",
-        [](ServingSettings& s) { s.cache_dtype = "fp8"; });
+    out.push_back({"--kv-cache-dtype", "fp8"});
   }
-  if (!settings.enforce_eager) {
-    add("--enforce-eager", [](ServingSettings& s) { s.enforce_eager = true; });
-  }
-  constexpr int64_t kMostRanks = 64;
+  if (!settings.enforce_eager) out.push_back({"--enforce-eager"});
   if (settings.tensor_parallel < kMostRanks) {
-    const int64_t more = settings.tensor_parallel * 2;
-    add(fmt::format("--tensor-parallel-size {}", more),
-        [&](ServingSettings& s) { s.tensor_parallel = more; });
+    move("--tensor-parallel-size", settings.tensor_parallel * 2);
+  }
+  return out;
+}
+
+Words Plus(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// What the goal itself asks of the launch's limits.
+Words LimitsOf(const ServingSettings& settings, const ServingGoal& goal) {
+  Words out;
+  if (settings.max_model_len < goal.tokens) {
+    out = {"--max-model-len", std::to_string(goal.tokens)};
+  }
+  if (settings.max_num_seqs < goal.requests) {
+    out = Plus(out, {"--max-num-seqs", std::to_string(goal.requests)});
   }
   return out;
 }
 
 }  // namespace
 
-std::vector<ServingPoint> ServingSensitivity(const ModelConfig& config,
-                                             const ServingSettings& settings,
+std::vector<ServingPoint> ServingSensitivity(const ServingResolve& resolve,
                                              const ServingCard& card,
-                                             const Bytes& total,
                                              int64_t tokens) {
   std::vector<ServingPoint> out;
-  out.push_back(PointOf(config, settings, card, total, tokens, ""));
-  for (Change& change : Changes(settings)) {
-    out.push_back(PointOf(config, change.settings, card, total, tokens,
-                          std::move(change.words)));
+  out.push_back(PointOf(resolve, card, tokens, {}));
+  for (const Words& words : Changes(resolve({}).settings)) {
+    out.push_back(PointOf(resolve, card, tokens, words));
   }
   return out;
 }
 
-std::optional<ServingPoint> ServingFor(const ModelConfig& config,
-                                       const ServingSettings& settings,
-                                       const ServingCard& card,
-                                       const Bytes& total, int64_t requests,
-                                       int64_t tokens) {
-  const auto serves = [&](const ServingPoint& point) {
-    return point.requests && *point.requests >= static_cast<double>(requests);
+ServingFound ServingFor(const ServingResolve& resolve, const ServingCard& card,
+                        const ServingGoal& goal) {
+  const ServingSettings settings = resolve({}).settings;
+  const Words limits = LimitsOf(settings, goal);
+  ServingFound out;
+  const auto asked = static_cast<double>(goal.requests);
+  // Whether to go on.
+  const auto attempt = [&](const Words& words) {
+    out.tried.push_back(
+        PointOf(resolve, card, goal.tokens, Plus(limits, words)));
+    const ServingPoint& point = out.tried.back();
+    if (point.requests_low && *point.requests_low >= asked) {
+      out.point = point;
+      out.is_sure = true;
+    } else if (!out.point && point.requests && *point.requests >= asked) {
+      out.point = point;
+    }
+    return !out.is_sure;
   };
-  ServingSettings asked = settings;
-  std::string words;
-  // A served length below the request's would refuse it.
-  if (asked.max_model_len < tokens) {
-    asked.max_model_len = tokens;
-    words = fmt::format("--max-model-len {}", tokens);
+  // Where the goal's own limits are refused, nothing below mends that.
+  if (!attempt({}) || out.tried.back().is_refused) return out;
+  const Words share = {"--gpu-memory-utilization", kMostOfACard};
+  const Words half = {"--kv-cache-dtype", "fp8"};
+  const bool has_half = settings.cache_dtype == "auto";
+  std::vector<Words> single;
+  if (settings.gpu_memory_utilization < kMostShare) single.push_back(share);
+  if (!settings.enforce_eager) single.push_back({"--enforce-eager"});
+  if (has_half) {
+    single.push_back(half);
+    single.push_back(Plus(half, share));
   }
-  std::vector<Change> tried = {{words, asked}};
-  for (Change& change : Changes(asked)) {
-    if (change.settings.max_model_len < tokens) continue;
-    if (!words.empty()) change.words = words + " " + change.words;
-    tried.push_back(std::move(change));
+  for (const Words& words : single) {
+    if (!attempt(words)) return out;
   }
-  for (int64_t ranks = asked.tensor_parallel * 2; ranks <= 16; ranks *= 2) {
-    ServingSettings more = asked;
-    more.tensor_parallel = ranks;
-    tried.push_back({fmt::format("{}{}--tensor-parallel-size {}", words,
-                                 words.empty() ? "" : " ", ranks),
-                     more});
+  for (int64_t ranks = settings.tensor_parallel * 2; ranks <= kMostRanks;
+       ranks *= 2) {
+    const Words split = {"--tensor-parallel-size", std::to_string(ranks)};
+    if (!attempt(split)) return out;
+    // More ranks are refused for the same reason.
+    if (out.tried.back().is_refused) break;
+    if (has_half && !attempt(Plus(split, half))) return out;
   }
-  for (const Change& change : tried) {
-    ServingPoint point =
-        PointOf(config, change.settings, card, total, tokens, change.words);
-    if (serves(point)) return point;
-  }
-  return std::nullopt;
+  return out;
 }
 
 }  // namespace foretell

@@ -48,7 +48,7 @@ TEST(Commands, AreThese) {
             "verify: configs\n"
             "score: configs aliases bar\n"
             "serve: gpu gpus gpu-mem engine-version against isl osl "
-            "settings configs offline\n"
+            "sensitivity explain want settings configs offline\n"
             "graph: after class task layers dtype mode batch seq tgt mask "
             "autocast attn experts sm checkpoint lora freeze optimizer "
             "accumulate first-step transformers torch revision refresh "

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -84,6 +87,55 @@ void ReadCard(const Invocation& invocation, ServeRequest& request) {
   request.card.runtime_low = request.card.runtime_bytes;
   request.card.runtime_high = request.card.runtime_bytes;
   request.card_source += fmt::format(", {} GiB by --gpu-mem", *memory);
+}
+
+InputError NoGoal(const Invocation& invocation, std::string what) {
+  return {invocation.PlaceOf("want"), std::move(what),
+          "write --want concurrency=64,len=8192"};
+}
+
+// "concurrency=64,len=8192", in any order; each once.
+ServingGoal GoalOf(const Invocation& invocation, const std::string& text) {
+  std::optional<int64_t> requests;
+  std::optional<int64_t> tokens;
+  // More requests or longer ones than these no release takes.
+  constexpr int64_t kMost = int64_t{1} << 30;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string part = text.substr(at, end - at);
+    at = end + 1;
+    const size_t equals = part.find('=');
+    const std::string name = part.substr(0, equals);
+    std::optional<int64_t>* value = name == "concurrency" ? &requests
+                                    : name == "len"       ? &tokens
+                                                          : nullptr;
+    if (value == nullptr || equals == std::string::npos) {
+      throw InputErrors(NoGoal(
+          invocation,
+          fmt::format("\"{}\" is neither concurrency=N nor len=N", part)));
+    }
+    if (*value) {
+      throw InputErrors(
+          NoGoal(invocation, fmt::format("{} is given twice", name)));
+    }
+    int64_t number = 0;
+    const char* last = part.data() + part.size();
+    const auto read = std::from_chars(part.data() + equals + 1, last, number);
+    if (read.ec != std::errc() || read.ptr != last || number < 1 ||
+        number > kMost) {
+      throw InputErrors(
+          NoGoal(invocation,
+                 fmt::format("{} takes a whole number from 1 to {}, not \"{}\"",
+                             name, kMost, part.substr(equals + 1))));
+    }
+    *value = number;
+  }
+  if (!requests || !tokens) {
+    throw InputErrors(NoGoal(invocation, requests ? "the goal says no len"
+                                                  : "the goal says no "
+                                                    "concurrency"));
+  }
+  return {.requests = *requests, .tokens = *tokens};
 }
 
 // Finds a launch's models as every command finds one: in the hub's cache, in
@@ -177,6 +229,11 @@ Outcome RunServe(const Invocation& invocation) {
   if (invocation.Has("isl") || invocation.Has("osl")) {
     request.request_tokens = invocation.Integer("isl").value_or(0) +
                              invocation.Integer("osl").value_or(0);
+  }
+  request.has_sensitivity = invocation.Has("sensitivity");
+  request.explains_cache = invocation.Has("explain");
+  if (const auto want = invocation.Text("want")) {
+    request.want = GoalOf(invocation, *want);
   }
   const auto known = MakeServingSource(invocation.Text("configs"));
   const HubServingSource source(*known, invocation.Has("configs"),

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,10 +42,11 @@ SectionShape Understood() {
 SectionShape Verdict() {
   return {.name = "verdict",
           .title = "Verdict",
-          .doc = "What the engine's own validation says.",
+          .doc = "What the engine's own validation and its memory say.",
           .rows = {FieldRow("accepted", "Accepted", CellType::kFlag,
                             "Whether the engine's own validation lets the "
-                            "launch pass."),
+                            "launch pass, and nothing says that its memory "
+                            "does not."),
                    FieldRow("text", "Verdict", CellType::kText,
                             "Accepted, or the refusal that comes first.")}};
 }
@@ -69,6 +73,77 @@ SectionShape MemorySection() {
                        "printed", "What the engine prints",
                        "Lines of the engine's own log.",
                        {{"line", "Line", CellType::kText, "One line."}}))}};
+}
+
+std::vector<ColumnShape> PointColumns() {
+  return {{"change", "Change", CellType::kText, "The flags that are added."},
+          {"bytes", "Left for the cache", CellType::kFigure, "Of one card."},
+          {.name = "blocks",
+           .label = "Blocks",
+           .type = CellType::kInteger,
+           .doc = "Of the pool, by the likely amount.",
+           .optional = true},
+          {.name = "printed_tokens",
+           .label = "Tokens",
+           .type = CellType::kInteger,
+           .doc = "The size of the cache that the engine prints.",
+           .optional = true},
+          {.name = "concurrency",
+           .label = "Concurrency",
+           .type = CellType::kReal,
+           .doc = "Requests of the served length at once.",
+           .optional = true},
+          {.name = "requests",
+           .label = "Requests",
+           .type = CellType::kReal,
+           .doc = "Requests of the asked length at once.",
+           .optional = true},
+          {.name = "why_not",
+           .label = "Why not",
+           .type = CellType::kText,
+           .doc = "What keeps the change from a plan.",
+           .optional = true}};
+}
+
+SectionShape Explained() {
+  return {.name = "explained",
+          .title = "How the KV cache comes about",
+          .doc = "The terms of the KV cache's figures, in their order.",
+          .rows = {Optional(TableRow(
+              "terms", "Terms", "One term each.",
+              {{"what", "Term", CellType::kText, "Which term."},
+               {"value", "Value", CellType::kText, "Its value."},
+               {"how", "How", CellType::kText, "How it comes about."}}))}};
+}
+
+SectionShape Sensitivity() {
+  return {.name = "sensitivity",
+          .title = "As one flag moves",
+          .doc = "The cache as one flag of the launch moves.",
+          .rows = {Optional(Sparse(TableRow(
+              "changes", "Changes",
+              "The launch as it is, then one change each.", PointColumns())))}};
+}
+
+SectionShape Want() {
+  return {
+      .name = "want",
+      .title = "What serves the goal",
+      .doc = "The smallest change that serves what --want asks.",
+      .rows = {
+          Optional(FieldRow("goal", "Goal", CellType::kText, "What is asked.")),
+          Optional(FieldRow("served", "Served", CellType::kFlag,
+                            "Whether a change serves it, at least likely.")),
+          Optional(FieldRow("sure", "Sure", CellType::kFlag,
+                            "Whether it does under the least memory that may "
+                            "be left.")),
+          Optional(FieldRow("flags", "Flags", CellType::kText,
+                            "What to add to the launch.")),
+          Optional(FieldRow("answer", "Answer", CellType::kText,
+                            "What serves it, or why nothing does.")),
+          Optional(Sparse(TableRow("tried", "Tried",
+                                   "Every change until one served surely.",
+                                   PointColumns())))}};
 }
 
 SectionShape Settings() {
@@ -117,10 +192,50 @@ const DocumentShape& ServeShape() {
       .doc =
           "What a serving engine makes of a launch: its settings, its "
           "memory, and what it refuses.",
-      .sections = {Understood(), Verdict(), MemorySection(), Settings(),
-                   Against(), Assumed(), FindingsSection()}};
+      .sections = {Understood(), Verdict(), MemorySection(), Explained(),
+                   Sensitivity(), Want(), Settings(), Against(), Assumed(),
+                   FindingsSection()}};
   return shape;
 }
+
+namespace {
+
+void AddPoint(Document& document, std::string_view path,
+              const ServingPoint& point) {
+  const auto integer = [](const std::optional<int64_t>& value) {
+    return value ? Cell(*value) : Cell();
+  };
+  const auto real = [](const std::optional<double>& value) {
+    return value ? Cell(*value) : Cell();
+  };
+  document.AddRow(
+      path, {point.change.empty() ? "as it is" : point.change, point.cache,
+             integer(point.blocks), integer(point.printed_tokens),
+             real(point.concurrency), real(point.requests),
+             point.refusal.empty() ? Cell() : Cell(point.refusal)});
+}
+
+void SetSearches(Document& document, const ServeAnswer& answer) {
+  for (const ServingTerm& term : answer.terms) {
+    document.AddRow("explained.terms", {term.what, term.value, term.how});
+  }
+  for (const ServingPoint& point : answer.sensitivity) {
+    AddPoint(document, "sensitivity.changes", point);
+  }
+  if (!answer.want) return;
+  document.Set("want.goal", answer.want->goal);
+  document.Set("want.served", answer.want->is_served);
+  document.Set("want.sure", answer.want->is_sure);
+  if (!answer.want->flags.empty()) {
+    document.Set("want.flags", answer.want->flags);
+  }
+  document.Set("want.answer", answer.want->text);
+  for (const ServingPoint& point : answer.want->tried) {
+    AddPoint(document, "want.tried", point);
+  }
+}
+
+}  // namespace
 
 Document PresentServe(const ServeAnswer& answer, const ServeView& view) {
   Document document(ServeShape());
@@ -153,6 +268,7 @@ Document PresentServe(const ServeAnswer& answer, const ServeView& view) {
   for (const std::string& line : answer.printed) {
     document.AddRow("memory.printed", {line});
   }
+  SetSearches(document, answer);
   if (view.settings) {
     document.Touch("settings.values");
     for (const auto& [name, value] : answer.settings) {

@@ -27,7 +27,10 @@ struct ServeCacheFit {
   int64_t length = 0;            // served
   int64_t estimated_length = 0;  // that would fit; 0: none
   bool fits = false;             // under everything that may be left
-  bool fails = false;
+  bool fails = false;            // surely
+  bool has_left = true;          // the two bounds of what is left are known
+  std::string missing = {};      // what keeps it from being told
+  std::string reason = {};       // of layers that cannot share a cache
 };
 
 // What a rule sees.

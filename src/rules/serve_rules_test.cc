@@ -119,6 +119,34 @@ TEST(RuleCacheFit, FiresQuietAndCannotTell) {
   const RuleOutcome got = RunRule("serve/kv-cache-fit", input);
   ASSERT_EQ(got.findings.size(), 1U);
   EXPECT_EQ(got.findings[0].fix, "--max-model-len 4");
+  input.cache->reason = "pages differ";
+  EXPECT_NE(RunRule("serve/kv-cache-fit", input)
+                .findings[0]
+                .what.find("pages differ"),
+            std::string::npos);
+  input.cache->missing = "its layers";
+  EXPECT_EQ(RunRule("serve/kv-cache-fit", input).cannot_tell,
+            "its layers; 0.00 to 0.00 GiB are left");
+}
+
+TEST(RuleCacheFit, ADoubtHasItsNumbers) {
+  Launch launch;
+  VllmLaunch outcome;
+  ServeRuleInput input;
+  input.launch = &launch;
+  input.outcome = &outcome;
+  constexpr int64_t kGib = int64_t{1} << 30;
+  ServeCacheFit fit;
+  fit.needed_bytes = 2 * kGib;
+  fit.left_low = kGib;
+  fit.left_high = 3 * kGib;
+  fit.length = 4096;
+  fit.estimated_length = 4000;
+  input.cache = fit;
+  EXPECT_EQ(RunRule("serve/kv-cache-fit", input).cannot_tell,
+            "whether one request of 4,096 tokens finds its 2.00 GiB of KV "
+            "cache: 1.00 to 3.00 GiB are left; 4,000 tokens would fit in the "
+            "likely amount");
 }
 
 }  // namespace

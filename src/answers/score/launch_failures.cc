@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "answers/score/score_sets.h"
+#include "answers/serving_fit.h"
 #include "engines/vllm/launch.h"
 
 namespace foretell {
@@ -95,6 +96,31 @@ std::string ClassOf(const std::string& kind) {
   return "other";
 }
 
+// What a launch that passes validation meets at its start, by best values.
+Predicted AtStart(const Launch& launch, const VllmLaunch& answer,
+                  const ServingCard& card) {
+  const ServingFit fit =
+      FitServing(answer.model, answer.settings, card, IsLengthFitted(launch));
+  const AnyFigure& weights = fit.memory.weights.any();
+  const double most = fit.total.any().value().value_or(0);
+  // Loading fails where the card itself is too small; the engine's share of it
+  // is first looked at when the cache is planned.
+  if (!weights.is_unknown() && most > 0 && weights.value().value_or(0) > most) {
+    return {kTold, std::string("memory-weights"),
+            "one rank's weights are larger than the card"};
+  }
+  const bool is_refused = !fit.fit.reason.empty() ||
+                          (!fit.plans.empty() &&
+                           fit.plans[1].verdict != vllm::KvVerdict::kAccepted);
+  if (is_refused) {
+    return {kTold, std::string("memory-kv"),
+            "by the likely amount that is left, the KV cache does not fit"};
+  }
+  return {kTold, std::string("none"),
+          fit.fit.missing.empty() ? "the settings pass, and the cache fits"
+                                  : fit.fit.missing};
+}
+
 }  // namespace
 
 Prediction PredictLaunchFailure(const ScoreInput& input) {
@@ -131,8 +157,12 @@ Prediction PredictLaunchFailure(const ScoreInput& input) {
   request.cards = input.settings.Integer("gpu_count").value_or(1 << 20);
   const VllmLaunch answer = ResolveVllm(request);
   if (answer.refusals.empty()) {
-    return std::vector<Predicted>{
-        {kTold, std::string("none"), "the settings pass validation"}};
+    if (!card) {
+      return std::vector<Predicted>{
+          {kTold, std::string("none"),
+           "the settings pass validation; the card is not known"}};
+    }
+    return std::vector<Predicted>{AtStart(launch, answer, *card)};
   }
   return std::vector<Predicted>{{kTold, ClassOf(answer.refusals.front().kind),
                                  answer.refusals.front().what}};

@@ -195,6 +195,10 @@ MemoryAccount AccountMemory(const MemoryInput& in, const ServingSettings& s) {
   }
   out.cache = Minus(out.requested, {out.weights, out.activation, out.non_torch,
                                     out.graph_estimate});
+  constexpr double kMargin = 0.1;
+  if (in.is_packed) {
+    out.doubt = out.requested.any().value().value_or(0) * kMargin;
+  }
   out.assumptions.emplace_back(
       "nothing else uses the card, and compiled code is found in its cache");
   return out;
@@ -206,12 +210,8 @@ FitVerdict FitOf(const MemoryAccount& account, int64_t needed_bytes) {
     return FitVerdict::kCannotTell;
   }
   const auto needed = static_cast<double>(std::max<int64_t>(needed_bytes, 1));
-  // A block needs more than the interval: what a checkpoint's own format
-  // leaves out of the count has been a tenth of a card.
-  constexpr double kMargin = 0.1;
-  const double margin = account.requested.any().value().value_or(0) * kMargin;
   if (*cache.low() >= needed) return FitVerdict::kFits;
-  if (*cache.high() + margin < needed) return FitVerdict::kDoesNotFit;
+  if (*cache.high() + account.doubt < needed) return FitVerdict::kDoesNotFit;
   return FitVerdict::kCannotTell;
 }
 

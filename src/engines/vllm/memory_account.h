@@ -34,7 +34,8 @@ struct MemoryInput {
   Bytes total;    // as the runtime reports it
   Bytes weights;  // of one rank
   ProfileSizes sizes;
-  bool is_v1 = true;  // the engine's generation
+  bool is_packed = false;  // weights in a quantized format
+  bool is_v1 = true;       // the engine's generation
   bool is_nvidia = true;
 };
 
@@ -46,6 +47,9 @@ struct MemoryAccount {
   Bytes graphs;          // what capturing takes; beside the budget before 0.21
   Bytes graph_estimate;  // what the budget sets aside for them
   Bytes cache;           // what is left
+  // By how much more than its interval a sure refusal must miss: what a
+  // checkpoint's own format leaves out of the count has been a tenth of a card.
+  double doubt = 0;
   std::vector<std::string> assumptions;
 };
 

@@ -59,6 +59,18 @@ TEST(MemoryAccountTest, AGivenPoolIsExact) {
   EXPECT_EQ(AccountMemory(Llama8B(), settings).cache.exact(), 12345);
 }
 
+TEST(MemoryAccountTest, PackedWeightsLeaveADoubt) {
+  MemoryInput in = Llama8B();
+  const ServingSettings settings = Hopper(EngineVersion{0, 19, 0});
+  const MemoryAccount plain = AccountMemory(in, settings);
+  EXPECT_EQ(plain.doubt, 0);
+  const auto past =
+      static_cast<int64_t>(plain.cache.any().high().value_or(0)) + 1000;
+  EXPECT_EQ(FitOf(plain, past), FitVerdict::kDoesNotFit);
+  in.is_packed = true;
+  EXPECT_EQ(FitOf(AccountMemory(in, settings), past), FitVerdict::kCannotTell);
+}
+
 TEST(MemoryAccountTest, UnknownWeightsLeaveTheRestUnknown) {
   MemoryInput in = Llama8B();
   in.weights = Bytes::Unknown("the class");
