@@ -193,6 +193,8 @@ class RowReader {
       tensor.shape = ReadShape(fields);
       tensor.count = fields.Count("count");
       tensor.dtype = fields.OptionalText("dtype");
+      // The recorder writes PyTorch's name where it has no short one.
+      if (tensor.dtype == "torch.complex64") tensor.dtype = "c64";
       out.push_back(std::move(tensor));
       if (errors_.size() >= kMostErrors) return;
     }

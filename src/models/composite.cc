@@ -94,7 +94,9 @@ ModelConfig WithWhole(const ConfigView& config, const CompositeForm& form,
   const ConfigValue* own =
       text != nullptr ? text->Find("tie_word_embeddings") : nullptr;
   const bool own_ties = own != nullptr && own->AsBool().value_or(false);
-  const bool ties = whole || (form.text_ties_too && own_ties);
+  const bool ties = form.text_alone_ties
+                        ? own_ties
+                        : whole || (form.text_ties_too && own_ties);
   if (text == nullptr) {
     out.root.Set(std::string(form.text_key), ConfigValue::Object());
     text = out.root.Find(std::string(form.text_key));

@@ -36,6 +36,8 @@ struct CompositeForm {
   bool ties = false;
   // The text model's own flag ties them, too.
   bool text_ties_too = false;
+  // It alone does, and the whole's does not: the text model ties itself.
+  bool text_alone_ties = false;
   // Without a text_config, its keys stand at the root.
   bool may_be_flat = false;
   int64_t hidden = 4096;  // of a text_config that does not state it

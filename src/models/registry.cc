@@ -76,6 +76,8 @@ extern const Family kLagunaFamily;
 extern const Family kLfm2Family;
 extern const Family kLfm2MoeFamily;
 extern const Family kLfm2VlFamily;
+extern const Family kLlama4Family;
+extern const Family kLlama4VisionFamily;
 extern const Family kLlamaFamily;
 extern const Family kLlavaFamily;
 extern const Family kLlavaNextFamily;
@@ -220,6 +222,8 @@ constexpr std::array kFamilies = {
     &kLfm2Family,              //
     &kLfm2MoeFamily,           //
     &kLfm2VlFamily,            //
+    &kLlama4Family,            //
+    &kLlama4VisionFamily,      //
     &kLlamaFamily,             //
     &kLlavaFamily,             //
     &kLlavaNextFamily,         //

@@ -669,6 +669,15 @@ GEMMA4 += [
     (None, "text_config.use_bidirectional_attention=\"all\"", None), (None, 'text_config.rope_parameters={"full_attention":{"rope_type":"proportional","partial_rotary_factor":0.5,"rope_theta":10000.0}}', None),
 ]
 
+LLAMA4 = [(None, None, None), (None, "text_config.tie_word_embeddings=true", None), (None, "tie_word_embeddings=true", None)]
+LLAMA4 += [
+    (None, "text_config.moe_layers=[0,3],text_config.attention_bias=true", None), (None, "text_config.moe_layers=[]", None), (None, "text_config.interleave_moe_layer_step=3,text_config.intermediate_size_mlp=96", None),
+    (None, "text_config.no_rope_layers=[1,0]", None), (None, "text_config.head_dim=null,text_config.num_key_value_heads=null", None), (None, "text_config.attention_chunk_size=null", None),
+    (None, "vision_config={\"num_hidden_layers\":1,\"hidden_size\":80,\"num_attention_heads\":3,\"image_size\":30,\"patch_size\":7,\"num_channels\":1}", None),
+    (None, "vision_config={\"num_hidden_layers\":1,\"projector_input_dim\":32,\"projector_output_dim\":48,\"vision_output_dim\":40,\"intermediate_size\":24,\"pixel_shuffle_ratio\":0.25}", None), (None, "vision_config=null,text_config={\"num_hidden_layers\":1}", None),
+    (None, "vision_config.pixel_shuffle_ratio=0.0", None),
+]
+
 FAMILIES = {
     "starcoder2": ("bigcode--starcoder2-3b", "num_hidden_layers=2", STARCODER2),
     "phi": ("microsoft--phi-1", "num_hidden_layers=2", PHI),
@@ -681,6 +690,7 @@ FAMILIES = {
     "ernie4_5": ("baidu--ERNIE-4.5-0.3B-PT", "num_hidden_layers=2", ERNIE4_5),
     "hunyuan_v1_dense": ("tencent--Hunyuan-7B-Instruct", "num_hidden_layers=2", HUNYUAN_V1_DENSE),
     "granite": ("ibm-granite--granite-guardian-3.0-2b", "num_hidden_layers=2", GRANITE),
+    "llama4": ("meta-llama--Llama-4-Maverick-17B-128E-Instruct", "text_config.num_hidden_layers=4,text_config.num_local_experts=4,vision_config.num_hidden_layers=2", LLAMA4),
     "gemma4": ("google--gemma-4-E2B-it", "text_config.num_hidden_layers=6,text_config.layer_types=null,text_config.num_kv_shared_layers=0,vision_config.num_hidden_layers=2,audio_config.num_hidden_layers=2", GEMMA4),
     "gemma3_text": ("google--gemma-3-1b-it", "num_hidden_layers=2", GEMMA3),
     "gpt2": ("openai-community--gpt2", "n_layer=2", GPT2),
@@ -854,6 +864,8 @@ MORE = {
 FAMILIES |= {kind: (name, shallow, [(c, None, None) for c in classes] + [(None, edit, None) for edit in edits])
              for kind, (name, shallow, classes, edits) in MORE.items() if kind not in FAMILIES}
 FURTHER = [
+    ("llama4", "meta-llama--Llama-4-Scout-17B-16E-Instruct", "Llama4ForCausalLM", 'model_type="llama4_text",-text_config,num_hidden_layers=2,num_local_experts=4', None),
+    ("llama4", "meta-llama--Llama-4-Scout-17B-16E-Instruct", "Llama4TextModel", 'model_type="llama4_text",-text_config,num_hidden_layers=2,num_local_experts=4,hidden_size=80,head_dim=null,rope_parameters={"rope_type":"linear","factor":2.0,"rope_theta":10000.0}', None),
     ("gemma4", "google--gemma-4-E2B-it", "Gemma4ForCausalLM", 'model_type="gemma4_text",-text_config,-vision_config,-audio_config,num_hidden_layers=7,num_kv_shared_layers=1,layer_types=["full_attention","sliding_attention","full_attention","sliding_attention","full_attention","sliding_attention","full_attention"]', None),
     ("gemma4", "google--gemma-4-E2B-it", "Gemma4TextModel", 'model_type="gemma4_text",-text_config,-vision_config,-audio_config,num_hidden_layers=12,num_kv_shared_layers=6,use_double_wide_mlp=true,head_dim=32', None),
     ("gemma4", "google--gemma-4-12B-it", None, "text_config.num_hidden_layers=6,text_config.layer_types=null,vision_config.patch_size=8,audio_config.audio_embed_dim=64", None),
