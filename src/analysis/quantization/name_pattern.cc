@@ -223,19 +223,34 @@ std::vector<bool> NamePattern::EndsOf(const Branch& branch,
                                       std::string_view name) {
   std::vector<bool> at(name.size() + 1, false);
   at[0] = true;
+  // All ends lie in [first, last]: of most patterns there is one, or soon none,
+  // and a configuration may hold thousands.
+  size_t first = 0;
+  size_t last = 0;
   for (const Atom& atom : branch.atoms) {
     const bool may_skip =
         atom.repeat == Repeat::kAny || atom.repeat == Repeat::kOptional;
     const bool repeats =
         atom.repeat == Repeat::kAny || atom.repeat == Repeat::kMany;
-    std::vector<bool> next(name.size() + 1, false);
-    for (size_t i = 0; i <= name.size(); ++i) {
-      if (may_skip && at[i]) next[i] = true;
-      if (i == 0) continue;
-      const bool takes = atom.bytes[static_cast<unsigned char>(name[i - 1])];
-      if (takes && (at[i - 1] || (repeats && next[i - 1]))) next[i] = true;
+    const size_t end = repeats ? name.size() : std::min(last + 1, name.size());
+    std::vector<bool> next(end - first + 1, false);
+    for (size_t i = first; i <= end; ++i) {
+      bool ends = may_skip && at[i];
+      if (i > first) {
+        const bool takes = atom.bytes[static_cast<unsigned char>(name[i - 1])];
+        ends =
+            ends || (takes && (at[i - 1] || (repeats && next[i - 1 - first])));
+      }
+      next[i - first] = ends;
     }
-    at = std::move(next);
+    std::copy(next.begin(), next.end(),
+              at.begin() + static_cast<std::ptrdiff_t>(first));
+    const auto alive = std::ranges::find(next, true);
+    if (alive == next.end()) return at;
+    const auto skipped = static_cast<size_t>(alive - next.begin());
+    last = first + next.size() - 1;
+    while (!at[last]) --last;
+    first += skipped;
   }
   return at;
 }
