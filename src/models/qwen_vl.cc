@@ -19,9 +19,10 @@ void IgnoreTokens(const ConfigView& config) {
                  "video_token_index"});
 }
 
-std::unique_ptr<Model> BuildQwen2Vl(const ConfigView& config,
-                                    const Module& root,
-                                    std::string_view class_name) {
+// Both releases lay their own tower beside Qwen 2's decoder.
+std::unique_ptr<Model> BuildBesideQwen2(
+    const ConfigView& config, const Module& root, std::string_view class_name,
+    void (*add_tower)(const ConfigView& config, const Module& at)) {
   IgnoreTokens(config);
   return MakeComposite(config, root, class_name,
                        {.text_class = "Qwen2ForCausalLM",
@@ -29,24 +30,24 @@ std::unique_ptr<Model> BuildQwen2Vl(const ConfigView& config,
                         .may_be_flat = true,
                         .hidden = 8192},
                        [&](const Module& base, int64_t) {
-                         AddQwen2VlTower(config.Nested("vision_config"),
-                                         base.Child("visual"));
+                         add_tower(config.Nested("vision_config"),
+                                   base.Child("visual"));
                        });
+}
+
+std::unique_ptr<Model> BuildQwen2Vl(const ConfigView& config,
+                                    const Module& root,
+                                    std::string_view class_name) {
+  return BuildBesideQwen2(config, root, class_name, AddQwen2VlTower);
 }
 
 std::unique_ptr<Model> BuildQwen25Vl(const ConfigView& config,
                                      const Module& root,
                                      std::string_view class_name) {
-  IgnoreTokens(config);
-  return MakeComposite(config, root, class_name,
-                       {.text_class = "Qwen2ForCausalLM",
-                        .text_ties_too = true,
-                        .may_be_flat = true,
-                        .hidden = 8192},
-                       [&](const Module& base, int64_t) {
-                         AddQwen25VlTower(config.Nested("vision_config"),
-                                          base.Child("visual"));
-                       });
+  return BuildBesideQwen2(config, root, class_name,
+                          [](const ConfigView& vision, const Module& at) {
+                            AddQwen25VlTower(vision, at);
+                          });
 }
 
 std::unique_ptr<Model> BuildQwen3(const ConfigView& config, const Module& root,

@@ -74,6 +74,25 @@ void AddQwen3Merger(const TowerModule& merger, const QwenVision& vision,
   merger.Linear("linear_fc2", vision.merged, out, true);
 }
 
+// Blocks of two LayerNorms, fused queries, keys and values, and an MLP whose
+// layers each class names its own way.
+void AddBlocks(const TowerModule& tower, const QwenVision& vision,
+               int64_t intermediate, std::string_view first,
+               std::string_view second) {
+  const TowerModule blocks = tower.Child("blocks");
+  for (int64_t index = 0; index < vision.depth; ++index) {
+    const TowerModule block = blocks.Child(index);
+    block.LayerNorm("norm1", vision.width);
+    block.LayerNorm("norm2", vision.width);
+    const TowerModule attn = block.Child("attn", RegionKind::kAttention);
+    attn.Linear("qkv", vision.width, 3 * vision.width, true);
+    attn.Linear("proj", vision.width, vision.width, true);
+    const TowerModule mlp = block.Child("mlp", RegionKind::kMlp);
+    mlp.Linear(first, vision.width, intermediate, true);
+    mlp.Linear(second, intermediate, vision.width, true);
+  }
+}
+
 }  // namespace
 
 void AddQwen2VlTower(const ConfigView& config, const Module& at) {
@@ -86,18 +105,7 @@ void AddQwen2VlTower(const ConfigView& config, const Module& at) {
   const TowerModule tower(at);
   AddPatches(tower, vision, false);
   AddAngles(tower, vision);
-  const TowerModule blocks = tower.Child("blocks");
-  for (int64_t index = 0; index < vision.depth; ++index) {
-    const TowerModule block = blocks.Child(index);
-    block.LayerNorm("norm1", vision.width);
-    block.LayerNorm("norm2", vision.width);
-    const TowerModule attn = block.Child("attn", RegionKind::kAttention);
-    attn.Linear("qkv", vision.width, 3 * vision.width, true);
-    attn.Linear("proj", vision.width, vision.width, true);
-    const TowerModule mlp = block.Child("mlp", RegionKind::kMlp);
-    mlp.Linear("fc1", vision.width, intermediate, true);
-    mlp.Linear("fc2", intermediate, vision.width, true);
-  }
+  AddBlocks(tower, vision, intermediate, "fc1", "fc2");
   AddMerger(tower, vision, out, false);
   IgnoreTowerKeys(config);
 }
@@ -159,18 +167,7 @@ void AddQwen3VlTower(const ConfigView& config, const Module& at, bool deep) {
   AddPatches(tower, vision, true);
   tower.Embedding("pos_embed", positions, vision.width);
   AddAngles(tower, vision);
-  const TowerModule blocks = tower.Child("blocks");
-  for (int64_t index = 0; index < vision.depth; ++index) {
-    const TowerModule block = blocks.Child(index);
-    block.LayerNorm("norm1", vision.width);
-    block.LayerNorm("norm2", vision.width);
-    const TowerModule attn = block.Child("attn", RegionKind::kAttention);
-    attn.Linear("qkv", vision.width, 3 * vision.width, true);
-    attn.Linear("proj", vision.width, vision.width, true);
-    const TowerModule mlp = block.Child("mlp", RegionKind::kMlp);
-    mlp.Linear("linear_fc1", vision.width, intermediate, true);
-    mlp.Linear("linear_fc2", intermediate, vision.width, true);
-  }
+  AddBlocks(tower, vision, intermediate, "linear_fc1", "linear_fc2");
   AddQwen3Merger(tower.Child("merger"), vision, out, false);
   const TowerModule list = tower.Child("deepstack_merger_list");
   for (size_t i = 0; i < deep_mergers; ++i) {
