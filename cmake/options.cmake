@@ -18,6 +18,18 @@ if(FORETELL_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${FORETELL_CCACHE}")
 endif()
 
+# A first build has no cache to answer it: there the standard library's headers
+# are compiled once for all files. Not where a warning is an error: precompiled,
+# they are no system headers any more, and g++ 12 warns of their own code. Not
+# for clang: clang-tidy reads its command lines and would need the result.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND
+   NOT FORETELL_WERROR)
+  set(precompile ON)
+else()
+  set(precompile OFF)
+endif()
+option(FORETELL_PRECOMPILE "Compile the standard headers once" ${precompile})
+
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 
@@ -33,6 +45,11 @@ target_compile_definitions(foretell_options INTERFACE
   "FORETELL_VERSION=\"${PROJECT_VERSION}\"")
 target_link_libraries(foretell_options INTERFACE fmt::fmt)
 
+if(FORETELL_PRECOMPILE)
+  # https://gcc.gnu.org/PR105651: std::string's own code.
+  target_compile_options(foretell_options INTERFACE
+    -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
+endif()
 if(FORETELL_WERROR)
   target_compile_options(foretell_options INTERFACE -Werror)
 endif()
@@ -50,6 +67,24 @@ if(FORETELL_FUZZ)
   endif()
   target_compile_options(foretell_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
+
+# Lets the library TARGET find precompiled what most files include. The first
+# one compiles it; the others share its result.
+function(foretell_precompile target)
+  if(NOT FORETELL_PRECOMPILE)
+    return()
+  endif()
+  get_property(owner GLOBAL PROPERTY FORETELL_PRECOMPILED)
+  if(owner)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  else()
+    target_precompile_headers(${target} PRIVATE
+      <algorithm> <array> <charconv> <cmath> <cstdint> <functional> <map>
+      <memory> <optional> <set> <span> <string> <string_view> <tuple> <utility>
+      <variant> <vector> <fmt/format.h> <fmt/ranges.h>)
+    set_property(GLOBAL PROPERTY FORETELL_PRECOMPILED ${target})
+  endif()
+endfunction()
 
 # Links LIBRARY into TARGET whichever kind of library TARGET is.
 function(foretell_link target)
