@@ -25,8 +25,8 @@ namespace foretell {
 struct CompositeForm {
   // The class of the text model with a head; empty: the one that its
   // model_type loads.
-  std::string_view text_class;
-  std::string_view text_type;  // of an absent model_type
+  std::string_view text_class = {};
+  std::string_view text_type = {};  // of an absent model_type
   std::string_view text_key = "text_config";
   std::string_view text_name = "language_model";
   std::string_view base_name = "model";  // empty: parts lie at the root
