@@ -69,6 +69,44 @@ std::map<std::string, double> Reals(const RowFields& row,
   return out;
 }
 
+// "5.0 x16" in 1e9 bytes a second of one direction: a lane carries 5, 8, 16,
+// 32, 64 billion symbols a second from generation 2 on, of which 8 of 10, then
+// 128 of 130 are payload (PCI Express Base Specification 6.0, 4.2).
+std::optional<double> PcieRateOf(std::string_view text) {
+  struct Lane {
+    std::string_view generation;
+    double gbs;
+  };
+  constexpr Lane kLanes[] = {{"2.0 x", 0.5},
+                             {"3.0 x", 8.0 / 8 * 128 / 130},
+                             {"4.0 x", 16.0 / 8 * 128 / 130},
+                             {"5.0 x", 32.0 / 8 * 128 / 130},
+                             {"6.0 x", 64.0 / 8}};
+  for (const Lane& lane : kLanes) {
+    if (!text.starts_with(lane.generation)) continue;
+    const std::string_view count = text.substr(lane.generation.size());
+    for (const int lanes : {1, 2, 4, 8, 16}) {
+      if (count == std::to_string(lanes)) return lanes * lane.gbs;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<MeasuredRate> RatesOf(const RowFields& row) {
+  std::vector<MeasuredRate> out;
+  for (const ConfigValue& item : row.Items("measured_tflops")) {
+    if (!item.is_object()) {
+      row.Problem(&item, "measured_tflops", "holds what is no object",
+                  "write {\"dtype\": …, \"tflops\": …, \"source\": …}");
+      return out;
+    }
+    const RowFields fields = row.Of(item);
+    out.push_back({fields.Text("dtype"), Real(fields, "tflops").value_or(0),
+                   fields.Text("source")});
+  }
+  return out;
+}
+
 // "9.0" as 90.
 int CapabilityOf(const RowFields& row) {
   constexpr std::string_view kKey = "compute_capability";
@@ -149,10 +187,19 @@ Device ParseDeviceRow(const std::string& line, const std::string& source) {
     out.total = TotalOf(row, out);
     out.bandwidth_gbs = Real(row, "mem_bandwidth_gbs");
     out.multiprocessors = Whole(row, "sm_count");
+    out.year = Whole(row, "year");
+    out.boost_mhz = Real(row, "boost_clock_mhz");
+    out.l2_mb = Real(row, "l2_mb");
     out.power_w = Real(row, "tdp_w");
     out.dense_tflops = Reals(row, "dense_tflops");
     out.dense_basis = row.OptionalText("dense_basis");
+    out.other_tflops = Reals(row, "alt_rates");
+    out.measured_tflops = RatesOf(row);
     out.link_gbs = Real(row, "nvlink_gbs_per_gpu");
+    out.link = row.OptionalText("scale_up_link");
+    out.pcie = row.OptionalText("pcie_gen_lanes");
+    out.pcie_gbs = PcieRateOf(out.pcie);
+    out.list_price_usd = Real(row, "list_price_usd");
     out.per_node = Whole(row, "typical_gpus_per_node");
     out.price_usd_per_hour = Reals(row, "price_usd_per_hour");
     out.sources = Texts(row, "sources");
