@@ -16,6 +16,7 @@
 #include "engines/pytorch/optimizer_memory.h"
 #include "graph/operation_row.h"
 #include "passes/fuse_loss.h"
+#include "passes/hold_inputs.h"
 #include "passes/logits.h"
 #include "passes/older_loss.h"
 #include "passes/quantize_weights.h"
@@ -123,14 +124,47 @@ class Accountant {
       return Refused("this class has no head whose loss could be fused",
                      "leave --loss out");
     }
+    if (job_.master_weights) WidenStates();
     if (job_.sharding != Sharding::kNone && job_.gpus > 1) {
       shared_ = ShardStorages(graph_, job_, compiled_.gradients);
       Add(shared_);
+      if (HoldsInputs()) {
+        held_ = HoldBlockInputs(
+            graph_, found_.tokens * found_.hidden * BytesOf(step_.dtype));
+        Add(held_);
+      }
       out_.not_exact.emplace_back(
           "a rank's share is laid over one card's step, and its buffers are "
           "taken as the wrappers' defaults make them");
     }
     return std::nullopt;
+  }
+
+  // The states are those of the float32 copy.
+  void WidenStates() {
+    for (const Value& value : graph_.values) {
+      Storage& storage = graph_.storages[value.storage.index];
+      const auto elements = value.shape.Elements();
+      if (storage.kind != StorageKind::kState || !elements) continue;
+      storage.bytes = std::max(storage.bytes, *elements * kMasterBytes);
+    }
+  }
+
+  // DeepSpeed's step makes float32 gradients of a rank's share; those in half
+  // precision are let go after it. Measured: 20 bytes for each parameter of a
+  // share at the step, 16 after it.
+  // Source: deepspeed 0.14 to 0.18, runtime/zero/stage3.py (step, one sub-group
+  // of 1e9 elements after the other), stage_1_and_2.py (step).
+  int64_t WideGradients() const {
+    const bool third = job_.sharding == Sharding::kZero3;
+    const bool zero = third || job_.sharding == Sharding::kZero1 ||
+                      job_.sharding == Sharding::kZero2;
+    if (!zero || !job_.master_weights || job_.offload != Offload::kNone) {
+      return 0;
+    }
+    constexpr int64_t kSubGroup = 1'000'000'000;
+    const int64_t share = Share(out_.trained);
+    return kMasterBytes * (third ? std::min(share, kSubGroup) : share);
   }
 
   // What a packed weight takes, and what is unpacked of it for a product.
@@ -166,7 +200,8 @@ class Accountant {
     if (!version || job_.loss == LossKind::kChunked) return;
     Add(AgeLoss(
         graph_, found_, *version,
-        LossIsInOwnDtype(compiled_.model.built.family->model_types.front())));
+        LossIsInOwnDtype(compiled_.model.built.family->model_types.front()),
+        step_.autocast.has_value()));
   }
 
   void Add(const std::vector<int64_t>& more) {
@@ -192,7 +227,8 @@ class Accountant {
       if (kind == RegionKind::kEmbedding || kind == RegionKind::kHead) {
         is_matrix = false;
       }
-      trained_.push_back({elements, value.dtype, is_matrix});
+      const DType dtype = job_.master_weights ? DType::kFloat32 : value.dtype;
+      trained_.push_back({elements, dtype, is_matrix});
       out_.trained += elements;
     }
     if (job_.master_weights) master_ = Share(out_.trained * kMasterBytes);
@@ -226,19 +262,9 @@ class Accountant {
     return std::max<int64_t>(0, all - now);
   }
 
-  // FSDP 1 casts what a checkpointed block is given, and the checkpoint keeps
-  // both where nothing but adapters trains: 246 kB a token more over 32 blocks
-  // of 4,096 in measured runs, 262 by this.
-  int64_t CastInputs() const {
-    if (job_.sharding != Sharding::kFsdp1 || job_.gpus < 2 ||
-        !step_.checkpoint || !step_.lora || !step_.autocast) {
-      return 0;
-    }
-    int64_t blocks = 0;
-    for (const Region& region : graph_.regions) {
-      blocks += region.kind == RegionKind::kBlock ? 1 : 0;
-    }
-    return blocks * found_.tokens * found_.hidden * BytesOf(*step_.autocast);
+  bool HoldsInputs() const {
+    return job_.sharding == Sharding::kFsdp1 && job_.gpus > 1 &&
+           step_.checkpoint && step_.lora && !found_.storages.empty();
   }
 
   void ChoosePeak(const StepMemory& memory) {
@@ -254,7 +280,9 @@ class Accountant {
     for (const PhaseMemory& phase : memory.phases) {
       int64_t peak = phase.peak + states_ + master_;
       if (phase.phase != Phase::kOptimizer) {
-        peak += Held(occupancy.At(phase)) + CastInputs();
+        peak += Held(occupancy.At(phase));
+      } else {
+        peak += WideGradients();
       }
       out_.phases.push_back({phase.phase, peak});
       if (peak <= most) continue;
@@ -284,13 +312,17 @@ class Accountant {
       out_.module = graph_.PathOf(operation.region);
       const int64_t shared = shared_.empty() ? 0 : shared_[phase.at.index];
       terms["gathered and communication"] += shared;
-      terms["unpacked for an operation"] += beside_[phase.at.index] - shared;
+      const int64_t held = held_.empty() ? 0 : held_[phase.at.index];
+      terms["inputs that FSDP's hooks hold"] += held;
+      terms["unpacked for an operation"] +=
+          beside_[phase.at.index] - shared - held;
     }
     terms["optimizer states"] += states_;
     terms["master weights"] += master_;
-    if (phase.phase != Phase::kOptimizer) {
+    if (phase.phase == Phase::kOptimizer) {
+      terms["float32 gradients"] += WideGradients();
+    } else {
       terms["gradients"] += Held(occupancy.At(phase));
-      terms["kept activations"] += CastInputs();
     }
     SetTerms(terms);
   }
@@ -413,6 +445,7 @@ class Accountant {
   std::vector<bool> is_logits_;  // by storage
   std::vector<int64_t> beside_;  // by operation
   std::vector<int64_t> shared_;  // of these, a rank's; empty for one card
+  std::vector<int64_t> held_;    // of these, what hooks hold; often empty
   std::vector<TrainedTensor> trained_;
   int64_t states_ = 0;
   int64_t master_ = 0;

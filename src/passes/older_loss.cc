@@ -25,12 +25,24 @@ bool LossIsInOwnDtype(std::string_view model_type) {
 }
 
 std::vector<int64_t> AgeLoss(Graph& graph, const Logits& logits,
-                             LibraryVersion version, bool in_own_dtype) {
+                             LibraryVersion version, bool in_own_dtype,
+                             bool autocast) {
   std::vector<int64_t> beside(graph.operations.size());
   if (version.major > 4 || (version.major == 4 && version.minor > 48)) {
     return beside;
   }
   const int64_t size = BytesOf(logits.storages.front().dtype);
+  // Autocast computes a loss in float32 whatever it is given: the shifted copy
+  // has the logits' dtype.
+  if (in_own_dtype && autocast) {
+    for (const LogitsStorage& one : logits.storages) {
+      const Operation& operation = graph.operations[one.operation];
+      if (operation.row->name == kLogSoftmax) {
+        beside[one.operation] = logits.count() * size;
+      }
+    }
+    return beside;
+  }
   if (in_own_dtype) {
     for (const LogitsStorage& one : logits.storages) {
       int64_t& bytes = graph.storages[one.storage.index].bytes;

@@ -9,7 +9,7 @@
 //   to 4.45   the logits' float32 copy has taken their name by then
 //   to 4.48   older classes compute the loss in the logits' own dtype
 //             (`in_own_dtype`): the copy, the log-softmax and its gradient
-//             have it
+//             have it, unless autocast computes the loss in float32
 // Source: transformers 4.44 to 4.50, loss/loss_utils.py (ForCausalLMLoss) and
 // models/*/modeling_*.py.
 #ifndef FORETELL_PASSES_OLDER_LOSS_H_
@@ -31,7 +31,8 @@ bool LossIsInOwnDtype(std::string_view model_type);
 
 // Nothing changes for a version from 4.49 on.
 std::vector<int64_t> AgeLoss(Graph& graph, const Logits& logits,
-                             LibraryVersion version, bool in_own_dtype);
+                             LibraryVersion version, bool in_own_dtype,
+                             bool autocast);
 
 }  // namespace foretell
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "answers/score/training_defaults.h"
 #include "base/library.h"
 
 namespace foretell {
@@ -52,10 +53,12 @@ class Reader {
     if (missing_.empty()) missing_ = std::move(what);
   }
 
-  // "…, transformers 4.48.1, …"; the newest where none is stated.
+  // "…, transformers 4.48.1, …"; else the newest at the record's date.
   void ReadVersion() {
     constexpr std::string_view kName = "transformers ";
     const std::string framework = Text("framework");
+    const std::string dated = TransformersAt(Text("source.date"));
+    if (!dated.empty()) job_.step.transformers = dated;
     const size_t at = framework.find(kName);
     if (at == std::string::npos) return;
     const std::string rest = framework.substr(at + kName.size());
@@ -135,6 +138,27 @@ class Reader {
     } else {
       Missing("a precision of another kind: " + name);
     }
+    if (IsZero()) UseDeepSpeedPrecision();
+  }
+
+  bool IsZero() const {
+    return Holds(Text("framework"), "DeepSpeed") ||
+           job_.sharding == Sharding::kZero1 ||
+           job_.sharding == Sharding::kZero2 ||
+           job_.sharding == Sharding::kZero3;
+  }
+
+  // DeepSpeed casts the whole module to half precision, holds a float32 copy of
+  // what trains, and accelerate lays no autocast over it.
+  // Source: deepspeed 0.14 to 0.18, runtime/engine.py, bf16_optimizer.py;
+  // accelerate, Accelerator._prepare_deepspeed.
+  void UseDeepSpeedPrecision() {
+    StepCase& step = job_.step;
+    if (step.dtype == DType::kFloat32 && !step.autocast) return;
+    if (step.dtype == DType::kFloat32) step.dtype = *step.autocast;
+    step.autocast.reset();
+    job_.float32_shares = false;
+    job_.master_weights = settings_.Flag("master_weights").value_or(true);
   }
 
   void ReadOptimizer() {
@@ -166,6 +190,10 @@ class Reader {
       return Missing("an optimizer of another kind: " + name);
     }
     job_.step.optimizer = known->step;
+    // DeepSpeed steps with its own fused kernel.
+    if (IsZero() && known->step == "adamw_foreach") {
+      job_.step.optimizer = "adamw_fused";
+    }
     job_.optimizer = known->rule;
     const std::string offload = Text("offload");
     if (Holds(offload, "activation") || Holds(offload, "%")) {
