@@ -82,6 +82,7 @@ extern const Family kLlamaFamily;
 extern const Family kLlavaFamily;
 extern const Family kLlavaNextFamily;
 extern const Family kLlavaOnevisionFamily;
+extern const Family kLongformerFamily;
 extern const Family kM2m100Family;
 extern const Family kMamba2Family;
 extern const Family kMambaFamily;
@@ -145,6 +146,7 @@ extern const Family kT5Family;
 extern const Family kUmt5Family;
 extern const Family kXglmFamily;
 extern const Family kXlmRobertaFamily;
+extern const Family kXlstmFamily;
 extern const Family kYuanFamily;
 extern const Family kZamba2Family;
 
@@ -228,6 +230,7 @@ constexpr std::array kFamilies = {
     &kLlavaFamily,             //
     &kLlavaNextFamily,         //
     &kLlavaOnevisionFamily,    //
+    &kLongformerFamily,        //
     &kM2m100Family,            //
     &kMamba2Family,            //
     &kMambaFamily,             //
@@ -291,6 +294,7 @@ constexpr std::array kFamilies = {
     &kUmt5Family,              //
     &kXglmFamily,              //
     &kXlmRobertaFamily,        //
+    &kXlstmFamily,             //
     &kYuanFamily,              //
     &kZamba2Family,            //
 };
