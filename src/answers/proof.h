@@ -8,7 +8,9 @@
 #ifndef FORETELL_ANSWERS_PROOF_H_
 #define FORETELL_ANSWERS_PROOF_H_
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "answers/read_model.h"
 #include "spec/model_config.h"
@@ -21,6 +23,14 @@ struct Proof {
   ProofKind kind = ProofKind::kLibrary;
   std::string words;  // "by description: …"
 };
+
+// A class whose code comes with its weights, and the model of the catalogue
+// whose published total its layers give: what proves its other sizes.
+struct ProvenClass {
+  std::string_view class_name;
+  std::string_view by;
+};
+std::span<const ProvenClass> ProvenClasses();
 
 Proof ProofOf(const ModelConfig& config, const ReadModel& model);
 
