@@ -102,7 +102,7 @@ ModelConfig WithWhole(const ConfigView& config, const CompositeForm& form,
     text = out.root.Find(std::string(form.text_key));
   }
   if (!text->is_object()) return out;
-  text->Set("tie_word_embeddings", ConfigValue::Bool(ties));
+  text->Set("tie_word_embeddings", ConfigValue::Bool(ties && !form.never_ties));
   for (const auto& [key, json] : form.text_defaults) {
     if (text->Find(key) == nullptr) text->Set(key, ValueOf(json));
   }
@@ -110,15 +110,18 @@ ModelConfig WithWhole(const ConfigView& config, const CompositeForm& form,
 }
 
 // The base model, built below the root for its head's sake, as a part of the
-// whole's: names are told by the regions' chain.
+// whole's: names are told by the regions' chain. A family may have entered it
+// more than once.
 void MoveBase(Builder& builder, size_t first_new, RegionId root, RegionId whole,
               std::string_view name) {
   std::vector<Region>& regions = builder.graph().regions;
+  std::string base;
   for (size_t i = first_new; i < regions.size(); ++i) {
     if (regions[i].parent != root) continue;
+    if (base.empty()) base = regions[i].name;
+    if (regions[i].name != base) continue;
     regions[i].parent = whole;
     regions[i].name = name;
-    return;
   }
 }
 
@@ -136,7 +139,7 @@ std::unique_ptr<Model> MakeComposite(
   text.Ignore({"torch_dtype", "dtype", "_name_or_path", "use_cache",
                "quantization_config"});
 
-  const bool is_base = class_name.ends_with("Model");
+  const bool is_base = class_name.ends_with("Model") && !form.is_whole;
   const Module base = is_base ? root : root.Child(form.base_name);
   const int64_t hidden = text.Size({"hidden_size"}, form.hidden);
   if (before) before(base, hidden);

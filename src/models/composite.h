@@ -32,12 +32,16 @@ struct CompositeForm {
   std::string_view base_name = "model";  // empty: parts lie at the root
   // The text model lies there with its head, not the head at the root.
   bool holds_head = false;
+  // Its class is the whole although its name ends in "Model".
+  bool is_whole = false;
   // tie_word_embeddings of the whole where it is not stated.
   bool ties = false;
   // The text model's own flag ties them, too.
   bool text_ties_too = false;
   // It alone does, and the whole's does not: the text model ties itself.
   bool text_alone_ties = false;
+  // The class ties nothing, whatever is stated.
+  bool never_ties = false;
   // Without a text_config, its keys stand at the root.
   bool may_be_flat = false;
   int64_t hidden = 4096;  // of a text_config that does not state it

@@ -2,7 +2,8 @@
 // biases for queries, keys and values.
 //
 // transformers 5.23 has no such class. Source: "Qwen Technical Report" (arXiv
-// 2309.16609) and the published configurations.
+// 2309.16609), "Qwen-VL" (arXiv 2308.12966) for the tower, and the published
+// configurations; the tower's total is that of Qwen-VL-Chat's header.
 // Nothing here is recorded against PyTorch, so no figure of it is exact.
 #include <array>
 
@@ -11,6 +12,7 @@
 #include "models/layers/decoder.h"
 #include "models/layers/described_layer.h"
 #include "models/layers/read_decoder.h"
+#include "models/layers/tower_module.h"
 
 namespace foretell {
 namespace {
@@ -25,6 +27,55 @@ AttentionConfig ReadAttention(const ConfigView& config) {
   attention.qkv_bias = true;
   attention.output_bias = !config.Flag({"no_bias"}, true);
   return attention;
+}
+
+// Qwen-VL's: OpenCLIP's layers and a resampler of learned queries.
+void AddQwenTower(const ConfigView& config, const TowerModule& tower) {
+  const int64_t width = config.Size({"width"}, 1664);
+  const int64_t layers = config.Layers({"layers"}, 48);
+  const int64_t out = config.Size({"output_dim"}, 4096);
+  const int64_t queries = config.Size({"n_queries"}, 256);
+  const double ratio = config.Real({"mlp_ratio"}, 4);
+  const Sides patch = ReadSides(config, "patch_size", 14);
+  config.Ignore({"heads", "image_start_id", "image_size"});
+  constexpr double kMostRatio = 1024;
+  if (!(ratio > 0) || ratio > kMostRatio) {
+    config.Problem("mlp_ratio", "is no ratio between 0 and 1024",
+                   "the published model states 4.9231");
+    return;
+  }
+  const auto wide = static_cast<int64_t>(static_cast<double>(width) * ratio);
+  constexpr int64_t kColors = 3;
+  // Turned to the image's own grid as it is read.
+  constexpr int64_t kPlaces = 256;
+  tower.Parameter("positional_embedding", {kPlaces, width});
+  tower.Parameter("proj", {out, out});
+  tower.Convolution("conv1", {width, kColors, patch.first, patch.second},
+                    false);
+  tower.LayerNorm("ln_pre", width);
+  const TowerModule blocks = tower.Child("transformer.resblocks");
+  for (int64_t index = 0; index < layers; ++index) {
+    const TowerModule block = blocks.Child(index);
+    block.LayerNorm("ln_1", width);
+    block.LayerNorm("ln_2", width);
+    const TowerModule attention = block.Child("attn", RegionKind::kAttention);
+    attention.Linear("in_proj", width, 3 * width, true);
+    attention.Linear("out_proj", width, width, true);
+    const TowerModule mlp = block.Child("mlp", RegionKind::kMlp);
+    mlp.Linear("c_fc", width, wide, true);
+    mlp.Linear("c_proj", wide, width, true);
+  }
+  const TowerModule pool = tower.Child("attn_pool");
+  pool.Parameter("pos_embed", {queries, out});
+  pool.Parameter("query", {queries, out});
+  pool.Linear("kv_proj", width, out, false);
+  const TowerModule attention = pool.Child("attn", RegionKind::kAttention);
+  attention.Parameter("in_proj_weight", {3 * out, out});
+  attention.Parameter("in_proj_bias", {3 * out});
+  attention.Linear("out_proj", out, out, true);
+  pool.LayerNorm("ln_q", out);
+  pool.LayerNorm("ln_kv", out);
+  tower.LayerNorm("ln_post", out);
 }
 
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
@@ -63,10 +114,6 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   decoder.rope.theta = config.Real({"rotary_emb_base"}, 10000);
   decoder.rope.frequencies = (attention.head_dim + 1) / 2;
   decoder.rope.positions = config.Size({"seq_length"}, 2048);
-  if (config.Has("visual")) {
-    config.Problem("visual", "adds an image tower that the family has not",
-                   "describe the language model without it");
-  }
   if (config.Real({"rotary_pct"}, 1) != 1) {
     layer.fails = "a part of each head turned is not modelled";
   }
@@ -79,10 +126,18 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                  "ffn_hidden_size", "padded_vocab_size", "params_dtype",
                  "no_tie_embeddings"});
 
+  const bool sees = config.Has("visual");
+  if (sees) layer.fails = "the operations of Qwen-VL's tower are not modelled";
   using Layer = DescribedLayer<>;
   auto model = std::make_unique<Decoder<Layer>>(
       root, decoder,
       [&](const Module& at, int64_t) { return Layer(at, layer); });
+  if (sees) {
+    const bool is_base = class_name == "QWenModel";
+    AddQwenTower(config.Nested("visual"),
+                 TowerModule(is_base ? root : root.Child("transformer"))
+                     .Child("visual"));
+  }
   model->states.assign(static_cast<size_t>(decoder.layers),
                        StateOf(attention, 0));
   model->context_length.tokens = decoder.rope.positions;

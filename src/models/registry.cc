@@ -55,23 +55,26 @@ extern const Family kGlmFamily;
 extern const Family kGlmMoeDsaFamily;
 extern const Family kGpt2Family;
 extern const Family kGptBigcodeFamily;
-extern const Family kGptjFamily;
 extern const Family kGptNeoFamily;
 extern const Family kGptNeoxFamily;
 extern const Family kGptOssFamily;
+extern const Family kGptjFamily;
 extern const Family kGraniteFamily;
 extern const Family kGraniteMoeFamily;
 extern const Family kGraniteMoeHybridFamily;
 extern const Family kGrok1Family;
 extern const Family kHunyuanV1DenseFamily;
 extern const Family kHunyuanV1MoeFamily;
+extern const Family kIdefics2Family;
 extern const Family kIdefics3Family;
+extern const Family kInternVlChatFamily;
+extern const Family kInternVlFamily;
 extern const Family kInternlm2Family;
 extern const Family kInternlmFamily;
-extern const Family kInternVlFamily;
 extern const Family kJambaFamily;
 extern const Family kJinaBertFamily;
 extern const Family kKimiK25Family;
+extern const Family kKimiVlFamily;
 extern const Family kLagunaFamily;
 extern const Family kLfm2Family;
 extern const Family kLfm2MoeFamily;
@@ -89,17 +92,21 @@ extern const Family kMambaFamily;
 extern const Family kMarianFamily;
 extern const Family kMbartFamily;
 extern const Family kMegatronBertFamily;
-extern const Family kMimoFamily;
 extern const Family kMiMoV2FlashFamily;
+extern const Family kMimoFamily;
+extern const Family kMiniCpmVFamily;
+extern const Family kMiniMaxM2Family;
 extern const Family kMinicpm3Family;
 extern const Family kMinicpmFamily;
-extern const Family kMiniMaxM2Family;
 extern const Family kMinistral3Family;
 extern const Family kMinistralFamily;
 extern const Family kMistral3Family;
 extern const Family kMistralFamily;
 extern const Family kMixtralFamily;
+extern const Family kMllamaFamily;
+extern const Family kMllamaTextFamily;
 extern const Family kModernBertFamily;
+extern const Family kMolmoFamily;
 extern const Family kMpnetFamily;
 extern const Family kMptFamily;
 extern const Family kMt5Family;
@@ -109,9 +116,10 @@ extern const Family kNewFamily;
 extern const Family kNomicBertFamily;
 extern const Family kOlmo2Family;
 extern const Family kOlmo3Family;
-extern const Family kOlmoeFamily;
 extern const Family kOlmoFamily;
+extern const Family kOlmoeFamily;
 extern const Family kOpenMoeFamily;
+extern const Family kOpenVlaFamily;
 extern const Family kOptFamily;
 extern const Family kOrionFamily;
 extern const Family kPaliGemmaFamily;
@@ -119,9 +127,11 @@ extern const Family kPegasusFamily;
 extern const Family kPersimmonFamily;
 extern const Family kPhi3Family;
 extern const Family kPhi3SmallFamily;
+extern const Family kPhi3VFamily;
 extern const Family kPhiFamily;
 extern const Family kPhimoeFamily;
 extern const Family kQwen25VlFamily;
+extern const Family kQwen2AudioFamily;
 extern const Family kQwen2Family;
 extern const Family kQwen2MoeFamily;
 extern const Family kQwen2VlFamily;
@@ -144,6 +154,8 @@ extern const Family kStablelmFamily;
 extern const Family kStarcoder2Family;
 extern const Family kT5Family;
 extern const Family kUmt5Family;
+extern const Family kVoxtralFamily;
+extern const Family kWhisperFamily;
 extern const Family kXglmFamily;
 extern const Family kXlmRobertaFamily;
 extern const Family kXlstmFamily;
@@ -191,9 +203,9 @@ constexpr std::array kFamilies = {
     &kGemma3Family,            //
     &kGemma3VisionFamily,      //
     &kGemma4Family,            //
-    &kGemma4WholeFamily,       //
     &kGemma4UnifiedFamily,     //
     &kGemma4UnifiedLmFamily,   //
+    &kGemma4WholeFamily,       //
     &kGemmaFamily,             //
     &kGlm4Family,              //
     &kGlm4MoeFamily,           //
@@ -203,23 +215,26 @@ constexpr std::array kFamilies = {
     &kGlmMoeDsaFamily,         //
     &kGpt2Family,              //
     &kGptBigcodeFamily,        //
-    &kGptjFamily,              //
     &kGptNeoFamily,            //
     &kGptNeoxFamily,           //
     &kGptOssFamily,            //
+    &kGptjFamily,              //
     &kGraniteFamily,           //
     &kGraniteMoeFamily,        //
     &kGraniteMoeHybridFamily,  //
     &kGrok1Family,             //
     &kHunyuanV1DenseFamily,    //
     &kHunyuanV1MoeFamily,      //
+    &kIdefics2Family,          //
     &kIdefics3Family,          //
+    &kInternVlChatFamily,      //
+    &kInternVlFamily,          //
     &kInternlm2Family,         //
     &kInternlmFamily,          //
-    &kInternVlFamily,          //
     &kJambaFamily,             //
     &kJinaBertFamily,          //
     &kKimiK25Family,           //
+    &kKimiVlFamily,            //
     &kLagunaFamily,            //
     &kLfm2Family,              //
     &kLfm2MoeFamily,           //
@@ -237,17 +252,21 @@ constexpr std::array kFamilies = {
     &kMarianFamily,            //
     &kMbartFamily,             //
     &kMegatronBertFamily,      //
-    &kMimoFamily,              //
     &kMiMoV2FlashFamily,       //
+    &kMimoFamily,              //
+    &kMiniCpmVFamily,          //
+    &kMiniMaxM2Family,         //
     &kMinicpm3Family,          //
     &kMinicpmFamily,           //
-    &kMiniMaxM2Family,         //
     &kMinistral3Family,        //
     &kMinistralFamily,         //
     &kMistral3Family,          //
     &kMistralFamily,           //
     &kMixtralFamily,           //
+    &kMllamaFamily,            //
+    &kMllamaTextFamily,        //
     &kModernBertFamily,        //
+    &kMolmoFamily,             //
     &kMpnetFamily,             //
     &kMptFamily,               //
     &kMt5Family,               //
@@ -257,9 +276,10 @@ constexpr std::array kFamilies = {
     &kNomicBertFamily,         //
     &kOlmo2Family,             //
     &kOlmo3Family,             //
-    &kOlmoeFamily,             //
     &kOlmoFamily,              //
+    &kOlmoeFamily,             //
     &kOpenMoeFamily,           //
+    &kOpenVlaFamily,           //
     &kOptFamily,               //
     &kOrionFamily,             //
     &kPaliGemmaFamily,         //
@@ -267,9 +287,11 @@ constexpr std::array kFamilies = {
     &kPersimmonFamily,         //
     &kPhi3Family,              //
     &kPhi3SmallFamily,         //
+    &kPhi3VFamily,             //
     &kPhiFamily,               //
     &kPhimoeFamily,            //
     &kQwen25VlFamily,          //
+    &kQwen2AudioFamily,        //
     &kQwen2Family,             //
     &kQwen2MoeFamily,          //
     &kQwen2VlFamily,           //
@@ -292,6 +314,8 @@ constexpr std::array kFamilies = {
     &kStarcoder2Family,        //
     &kT5Family,                //
     &kUmt5Family,              //
+    &kVoxtralFamily,           //
+    &kWhisperFamily,           //
     &kXglmFamily,              //
     &kXlmRobertaFamily,        //
     &kXlstmFamily,             //

@@ -60,6 +60,14 @@ TEST(Verify, EveryClassAndVariantIsDerivedExactly) {
   EXPECT_GE(answer.by_class.size(), 40u);
 }
 
+// Settings of towers and of the classes that hold them: defaults of absent
+// keys, old names of keys, ties, base classes.
+TEST(Verify, TowersAreDerivedExactlyWithOtherSettings) {
+  const VerifyAnswer answer = Verify("params_towers.jsonl");
+  ExpectAllEqual(answer);
+  EXPECT_GE(answer.compared, 13);
+}
+
 // FLOPs, kept tensors, peaks and caches of every recorded step.
 TEST(Verify, RecordedStepsAreDerivedExactly) {
   const VerifyAnswer answer = Verify("steps.jsonl");

@@ -41,6 +41,7 @@ Proofs ReadProofs(const std::string& folder) {
   Proofs out;
   CountRows(folder + "/params.jsonl", &Proof::published, out);
   CountRows(folder + "/params_variants.jsonl", &Proof::variants, out);
+  CountRows(folder + "/params_towers.jsonl", &Proof::variants, out);
   CountRows(folder + "/steps.jsonl", &Proof::steps, out);
   CountRows(folder + "/steps_transformers4.jsonl", &Proof::steps, out);
   for (const auto& entry :

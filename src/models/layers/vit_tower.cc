@@ -14,12 +14,21 @@ struct VitSizes {
   int64_t channels = 0;
 };
 
+bool IsIdefics(VitKind kind) {
+  return kind == VitKind::kIdefics || kind == VitKind::kIdefics2;
+}
+
+bool IsMiniCpm(VitKind kind) {
+  return kind == VitKind::kMiniCpm || kind == VitKind::kMiniCpmShort;
+}
+
 VitSizes ReadVitSizes(const ConfigView& config, VitKind kind) {
   VitSizes sizes;
   sizes.hidden =
       config.Size({"hidden_size"}, kind == VitKind::kIdefics ? 1152 : 768);
   sizes.intermediate = config.Size({"intermediate_size"}, 3072);
   sizes.layers = config.Layers({"num_hidden_layers"}, 12);
+  if (kind == VitKind::kMiniCpmShort && sizes.layers > 0) --sizes.layers;
   sizes.channels = config.Size({"num_channels"}, 3);
   return sizes;
 }
@@ -27,7 +36,7 @@ VitSizes ReadVitSizes(const ConfigView& config, VitKind kind) {
 void AddEmbeddings(const ConfigView& config, const TowerModule& at,
                    VitKind kind, const VitSizes& sizes) {
   const TowerModule embeddings = at.Child("embeddings", RegionKind::kEmbedding);
-  const bool large_patch = kind == VitKind::kClip || kind == VitKind::kIdefics;
+  const bool large_patch = kind == VitKind::kClip || IsIdefics(kind);
   const Sides patch = ReadSides(config, "patch_size", large_patch ? 32 : 16);
   if (kind == VitKind::kSiglip2) {
     const int64_t pixels =
@@ -48,11 +57,12 @@ void AddEmbeddings(const ConfigView& config, const TowerModule& at,
       {sizes.hidden, sizes.channels, patch.first, patch.second}, !is_clip);
   const int64_t positions = PatchesOf(config, image, patch) + (is_clip ? 1 : 0);
   embeddings.Embedding("position_embedding", positions, sizes.hidden);
-  if (kind != VitKind::kIdefics) embeddings.PositionIds(positions);
+  const bool has_ids = !IsIdefics(kind) && !IsMiniCpm(kind);
+  if (has_ids) embeddings.PositionIds(positions);
 }
 
 void AddLayer(const TowerModule& at, VitKind kind, const VitSizes& sizes) {
-  const bool norm_first = kind == VitKind::kSiglip || kind == VitKind::kSiglip2;
+  const bool norm_first = kind != VitKind::kClip && !IsIdefics(kind);
   if (norm_first) at.LayerNorm("layer_norm1", sizes.hidden);
   const TowerModule attention = at.Child("self_attn", RegionKind::kAttention);
   for (const std::string_view name :

@@ -1,4 +1,5 @@
-// A vision transformer's tower as CLIP, SigLIP and Idefics have it, by its
+// A vision transformer's tower as CLIP, SigLIP, Idefics and MiniCPM-V, which
+// may leave its last layer out, have it, by its
 // parameters: patches, learned positions, and layers of attention and a
 // feed-forward behind LayerNorms.
 //
@@ -15,7 +16,15 @@
 
 namespace foretell {
 
-enum class VitKind : uint8_t { kClip, kSiglip, kSiglip2, kIdefics };
+enum class VitKind : uint8_t {
+  kClip,
+  kSiglip,
+  kSiglip2,
+  kIdefics,
+  kIdefics2,
+  kMiniCpm,
+  kMiniCpmShort,  // without its last layer
+};
 
 // The kind of a tower's `model_type`; a problem where it is none of these.
 VitKind ReadVitKind(const ConfigView& config, VitKind otherwise);
