@@ -6,6 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "graph/ops/elementwise.h"
+#include "graph/ops/in_place.h"
+#include "graph/ops/views.h"
 #include "models/family.h"
 
 namespace foretell {
@@ -14,25 +17,41 @@ namespace {
 class CompositeModel : public Model {
  public:
   CompositeModel(const Module& root, std::unique_ptr<Model> text,
-                 std::string_view text_class)
-      : root_(root), text_(std::move(text)), text_class_(text_class) {
+                 std::string_view text_class, std::optional<TextRun> run)
+      : root_(root),
+        text_(std::move(text)),
+        text_class_(text_class),
+        run_(run) {
     stacks = text_->stacks;
     states = text_->states;
     context_length = text_->context_length;
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    root_.builder().Fail(fmt::format(
-        "the operations of a class of several parts are not modelled; --class "
-        "{} reads its text model alone",
-        text_class_));
-    return inputs.input_ids;
+    if (!run_) {
+      root_.builder().Fail(fmt::format(
+          "the operations of a class of several parts are not modelled; "
+          "--class {} reads its text model alone",
+          text_class_));
+      return inputs.input_ids;
+    }
+    ForwardInputs own = inputs;
+    own.fills_cache = run_->fills_cache;
+    if (!run_->copies_ids) return text_->Forward(own);
+    const auto copy = [&] {
+      const Tensor& ids = inputs.input_ids;
+      const Tensor is_other = BitwiseOr(EqScalar(ids, 0), EqScalar(ids, 1));
+      return FillWhere(CloneContiguous(ids), is_other, 0);
+    };
+    own.input_ids = copy();
+    return text_->Forward(own);
   }
 
  private:
   Module root_;
   std::unique_ptr<Model> text_;
   std::string text_class_;
+  std::optional<TextRun> run_;
 };
 
 // Never built: what is wrong stands in the log.
@@ -143,19 +162,23 @@ std::unique_ptr<Model> MakeComposite(
   const Module base = is_base ? root : root.Child(form.base_name);
   const int64_t hidden = text.Size({"hidden_size"}, form.hidden);
   if (before) before(base, hidden);
+  const auto build =
+      form.build_text != nullptr ? form.build_text : chosen->family->build;
   Builder& builder = root.builder();
   std::unique_ptr<Model> model;
   if (is_base || form.holds_head) {
     const std::string_view name = is_base ? chosen->base : chosen->with_head;
-    model = chosen->family->build(text, base.Child(form.text_name), name);
+    model = build(text, base.Child(form.text_name), name);
   } else {
     const size_t first_new = builder.graph().regions.size();
-    model = chosen->family->build(text, root, chosen->with_head);
+    model = build(text, root, chosen->with_head);
     MoveBase(builder, first_new, root.region(), base.region(), form.text_name);
   }
   if (after) after(base, hidden);
+  std::optional<TextRun> run = form.run;
+  if (run && !text.Flag({"use_cache"}, true)) run->fills_cache = false;
   return std::make_unique<CompositeModel>(root, std::move(model),
-                                          chosen->with_head);
+                                          chosen->with_head, run);
 }
 
 }  // namespace foretell

@@ -3,8 +3,9 @@
 //
 // In: the whole configuration, how the class holds its text model, and what
 // adds its towers. Out: a model with the parameters of all parts, which states
-// the text model's layers, context and what generation keeps. Its own forward
-// is not modelled; the text model's is, with --class.
+// the text model's layers, context and what generation keeps. Its forward is
+// that of text alone, where a family says how the class runs its text model;
+// the towers' is not modelled.
 // Source: transformers 5.23; the families name their files.
 #ifndef FORETELL_MODELS_COMPOSITE_H_
 #define FORETELL_MODELS_COMPOSITE_H_
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -21,6 +23,15 @@
 #include "spec/config_view.h"
 
 namespace foretell {
+
+// What a class does of itself with text alone.
+struct TextRun {
+  // Its forward takes no use_cache.
+  bool fills_cache = false;
+  // The table of embeddings is given a copy of the ids, in which those of
+  // images and films are zero.
+  bool copies_ids = false;
+};
 
 struct CompositeForm {
   // The class of the text model with a head; empty: the one that its
@@ -49,6 +60,13 @@ struct CompositeForm {
   // the family: a key and a number or flag as JSON writes it.
   std::span<const std::pair<std::string_view, std::string_view>> text_defaults =
       {};
+  // Builds the text model, where the class has one of its own that differs
+  // from the family's of `text_class`.
+  std::unique_ptr<Model> (*build_text)(const ConfigView& config,
+                                       const Module& at,
+                                       std::string_view class_name) = nullptr;
+  // Without it the forward is not modelled.
+  std::optional<TextRun> run = std::nullopt;
 };
 
 // Adds a tower and what joins it to the text model of that width.

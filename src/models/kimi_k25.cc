@@ -85,7 +85,10 @@ std::unique_ptr<Model> BuildKimiK25(const ConfigView& config,
   MoonTower tower;
   return MakeComposite(
       config, root, class_name,
-      {.text_class = "DeepseekV3ForCausalLM", .ties = true, .hidden = 7168},
+      {.text_class = "DeepseekV3ForCausalLM",
+       .ties = true,
+       .hidden = 7168,
+       .run = TextRun{.copies_ids = true}},
       [&](const Module& base, int64_t) {
         tower = AddMoonTower(config.Nested("vision_config"),
                              base.Child("vision_tower"));
@@ -176,12 +179,13 @@ std::unique_ptr<Model> BuildExaone45(const ConfigView& config,
                                      std::string_view class_name) {
   config.Ignore({"image_token_id", "video_token_id", "vision_start_token_id",
                  "vision_end_token_id", "pad_token_id"});
-  return MakeComposite(
-      config, root, class_name, {.text_class = "Exaone4ForCausalLM"},
-      [&](const Module& base, int64_t) {
-        AddQwen25VlTower(config.Nested("vision_config"), base.Child("visual"),
-                         /*has_key_value_heads=*/true);
-      });
+  return MakeComposite(config, root, class_name,
+                       {.text_class = "Exaone4ForCausalLM", .run = TextRun{}},
+                       [&](const Module& base, int64_t) {
+                         AddQwen25VlTower(config.Nested("vision_config"),
+                                          base.Child("visual"),
+                                          /*has_key_value_heads=*/true);
+                       });
 }
 
 constexpr std::array<std::string_view, 1> kKimiTypes = {"kimi_k25"};
@@ -204,12 +208,11 @@ extern const Family kKimiK25Family = {
     .title = "Kimi K2.5",
     .doc =
         "Kimi K2, which is DeepSeek-V3's class, beside a tower for images and "
-        "films; parameters only.",
+        "films; its steps are of text alone.",
     .model_types = kKimiTypes,
     .classes = kKimiClasses,
     .old_names = kKimiOldNames,
     .build = BuildKimiK25,
-    .has_operations = false,
 };
 
 extern const Family kGlm4vFamily = {
@@ -226,12 +229,11 @@ extern const Family kGlm4vFamily = {
 extern const Family kExaone45Family = {
     .name = "exaone4_5",
     .title = "EXAONE 4.5",
-    .doc = "EXAONE 4 beside Qwen2.5-VL's tower; parameters only.",
+    .doc = "EXAONE 4 beside Qwen2.5-VL's tower; its steps are of text alone.",
     .model_types = kExaoneTypes,
     .classes = kExaoneClasses,
     .old_names = {},
     .build = BuildExaone45,
-    .has_operations = false,
 };
 
 }  // namespace foretell

@@ -65,15 +65,35 @@ std::unique_ptr<Model> BuildLlava(const ConfigView& config, const Module& root,
   const bool has_newline = !class_name.starts_with("LlavaFor") &&
                            !class_name.starts_with("LlavaModel");
   const bool is_onevision = class_name.starts_with("LlavaOnevision");
-  return MakeComposite(
-      config, root, class_name,
-      {.text_type = is_onevision ? "qwen2" : "llama",
-       .text_ties_too = class_name.starts_with("LlavaFor") || is_onevision},
-      [&](const Module& base, int64_t hidden) {
-        if (has_newline) base.Parameter("image_newline", {hidden});
-        const int64_t width = AddTower(config, base.Child("vision_tower"));
-        AddProjector(config, TowerModule(base), width, hidden);
-      });
+  return MakeComposite(config, root, class_name,
+                       {.text_type = is_onevision ? "qwen2" : "llama",
+                        .text_ties_too = !has_newline || is_onevision,
+                        .run = TextRun{.fills_cache = !has_newline}},
+                       [&](const Module& base, int64_t hidden) {
+                         if (has_newline)
+                           base.Parameter("image_newline", {hidden});
+                         const int64_t width =
+                             AddTower(config, base.Child("vision_tower"));
+                         AddProjector(config, TowerModule(base), width, hidden);
+                       });
+}
+
+// Where the token of images has no row in the table, the class gives the table
+// another copy of the ids: that is not modelled.
+std::optional<TextRun> RunBelowVocabulary(const ConfigView& config,
+                                          std::string_view key, int64_t token,
+                                          int64_t vocabulary) {
+  const auto stated = [](const ConfigValue* value, int64_t otherwise) {
+    return value != nullptr ? value->AsInteger().value_or(otherwise)
+                            : otherwise;
+  };
+  const ConfigValue* other = config.Raw("image_token_id");
+  token = stated(config.Raw(key), stated(other, token));
+  const ConfigView text = config.Nested("text_config");
+  const ConfigValue* rows =
+      text.object() != nullptr ? text.object()->Find("vocab_size") : nullptr;
+  if (token >= stated(rows, vocabulary)) return std::nullopt;
+  return TextRun{};
 }
 
 std::unique_ptr<Model> BuildPaliGemma(const ConfigView& config,
@@ -84,7 +104,10 @@ std::unique_ptr<Model> BuildPaliGemma(const ConfigView& config,
   config.Ignore({"hidden_size"});
   const int64_t projected = config.Size({"projection_dim"}, 2048);
   return MakeComposite(
-      config, root, class_name, {.text_type = "gemma", .ties = true},
+      config, root, class_name,
+      {.text_type = "gemma",
+       .ties = true,
+       .run = RunBelowVocabulary(config, "image_token_index", 256000, 257216)},
       [&](const Module& base, int64_t) {
         const ConfigView vision = config.Nested("vision_config");
         const VitTower tower =
@@ -101,7 +124,10 @@ std::unique_ptr<Model> BuildGemma3(const ConfigView& config, const Module& root,
   IgnoreImageKeys(config);
   return MakeComposite(
       config, root, class_name,
-      {.text_class = "Gemma3ForCausalLM", .ties = true, .hidden = 2304},
+      {.text_class = "Gemma3ForCausalLM",
+       .ties = true,
+       .hidden = 2304,
+       .run = RunBelowVocabulary(config, "image_token_index", 262144, 262208)},
       [&](const Module& base, int64_t hidden) {
         const ConfigView vision = config.Nested("vision_config");
         const VitTower tower =
@@ -122,7 +148,7 @@ std::unique_ptr<Model> BuildIdefics3(const ConfigView& config,
   const int64_t scale = config.Size({"scale_factor"}, 2);
   return MakeComposite(
       config, root, class_name,
-      {.text_type = "llama", .text_name = "text_model"},
+      {.text_type = "llama", .text_name = "text_model", .run = TextRun{}},
       [&](const Module& base, int64_t hidden) {
         const VitTower tower =
             AddVitTower(config.Nested("vision_config"),
@@ -145,7 +171,8 @@ std::unique_ptr<Model> BuildLfm2Vl(const ConfigView& config, const Module& root,
   const bool bias = config.Flag({"projector_bias"}, true);
   const bool has_norm = config.Flag({"projector_use_layernorm"}, true);
   return MakeComposite(
-      config, root, class_name, {.text_class = "Lfm2ForCausalLM", .ties = true},
+      config, root, class_name,
+      {.text_class = "Lfm2ForCausalLM", .ties = true, .run = TextRun{}},
       [&](const Module& base, int64_t hidden) {
         const VitTower tower =
             AddVitTower(config.Nested("vision_config"),
@@ -196,51 +223,50 @@ extern const Family kLlavaFamily = {
     .classes = kLlavaClasses,
     .old_names = {},
     .build = BuildLlava,
-    .has_operations = false,
 };
 
 extern const Family kLlavaNextFamily = {
     .name = "llava_next",
     .title = "LLaVA-NeXT",
-    .doc = "LLaVA with a mark between rows of tiles; parameters only.",
+    .doc =
+        "LLaVA with a mark between rows of tiles; its steps are of text alone.",
     .model_types = kNextTypes,
     .classes = kNextClasses,
     .old_names = {},
     .build = BuildLlava,
-    .has_operations = false,
 };
 
 extern const Family kLlavaOnevisionFamily = {
     .name = "llava_onevision",
     .title = "LLaVA-OneVision",
-    .doc = "LLaVA-NeXT over Qwen2 and SigLIP; parameters only.",
+    .doc = "LLaVA-NeXT over Qwen2 and SigLIP; its steps are of text alone.",
     .model_types = kOnevisionTypes,
     .classes = kOnevisionClasses,
     .old_names = {},
     .build = BuildLlava,
-    .has_operations = false,
 };
 
 extern const Family kPaliGemmaFamily = {
     .name = "paligemma",
     .title = "PaliGemma",
-    .doc = "Gemma or Gemma 2 beside SigLIP's tower; parameters only.",
+    .doc =
+        "Gemma or Gemma 2 beside SigLIP's tower; its steps are of text alone.",
     .model_types = kPaliGemmaTypes,
     .classes = kPaliGemmaClasses,
     .old_names = {},
     .build = BuildPaliGemma,
-    .has_operations = false,
 };
 
 extern const Family kGemma3VisionFamily = {
     .name = "gemma3_vision",
     .title = "Gemma 3 with its tower",
-    .doc = "Gemma 3's text model beside SigLIP's tower; parameters only.",
+    .doc =
+        "Gemma 3's text model beside SigLIP's tower; its steps are of text "
+        "alone.",
     .model_types = kGemma3Types,
     .classes = kGemma3Classes,
     .old_names = {},
     .build = BuildGemma3,
-    .has_operations = false,
 };
 
 extern const Family kIdefics3Family = {
@@ -248,23 +274,21 @@ extern const Family kIdefics3Family = {
     .title = "Idefics 3",
     .doc =
         "Llama beside a vision transformer whose neighbouring patches are "
-        "joined; Idefics 3 and SmolVLM; parameters only.",
+        "joined; Idefics 3 and SmolVLM; its steps are of text alone.",
     .model_types = kIdefics3Types,
     .classes = kIdefics3Classes,
     .old_names = {},
     .build = BuildIdefics3,
-    .has_operations = false,
 };
 
 extern const Family kLfm2VlFamily = {
     .name = "lfm2_vl",
     .title = "LFM2-VL",
-    .doc = "LFM2 beside SigLIP 2's tower; parameters only.",
+    .doc = "LFM2 beside SigLIP 2's tower; its steps are of text alone.",
     .model_types = kLfm2VlTypes,
     .classes = kLfm2VlClasses,
     .old_names = {},
     .build = BuildLfm2Vl,
-    .has_operations = false,
 };
 
 }  // namespace foretell

@@ -30,7 +30,7 @@ std::unique_ptr<Model> BuildMistral3(const ConfigView& config,
       list && !list->empty() ? static_cast<int64_t>(list->size()) : 1;
   return MakeComposite(
       config, root, class_name,
-      {.text_type = "mistral", .ties = true, .hidden = 5120},
+      {.text_type = "mistral", .ties = true, .hidden = 5120, .run = TextRun{}},
       [&](const Module& base, int64_t hidden) {
         const int64_t width = AddPixtralTower(config.Nested("vision_config"),
                                               base.Child("vision_tower"));
@@ -155,12 +155,11 @@ extern const Family kMistral3Family = {
     .title = "Mistral 3",
     .doc =
         "Mistral or Ministral 3 beside Pixtral's tower; Mistral Small 3.1, "
-        "Ministral 3 and Devstral; parameters only.",
+        "Ministral 3 and Devstral; its steps are of text alone.",
     .model_types = kMistral3Types,
     .classes = kMistral3Classes,
     .old_names = {},
     .build = BuildMistral3,
-    .has_operations = false,
 };
 
 extern const Family kInternVlFamily = {

@@ -25,6 +25,9 @@ struct ForwardInputs {
   Tensor attention_mask;
   // Fills a generation cache, and gives the last token's logits only.
   bool prefill = false;
+  // A class that holds this one takes no use_cache, so that a cache is filled
+  // in training too, but under checkpointing.
+  bool fills_cache = false;
   // Tokens that a filled cache holds when one more is decoded; 0: none.
   int64_t past = 0;
   std::string attention = "sdpa";      // "eager" or "sdpa"

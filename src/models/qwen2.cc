@@ -5,7 +5,9 @@
 // configuration_qwen2.py.
 #include <array>
 
+#include "models/axis_text.h"
 #include "models/family.h"
+#include "models/layers/axis_rope.h"
 #include "models/layers/decoder.h"
 #include "models/layers/mlp.h"
 #include "models/layers/read_decoder.h"
@@ -30,8 +32,8 @@ AttentionConfig ReadQwen2Attention(const ConfigView& config) {
   return attention;
 }
 
-std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
-                             std::string_view class_name) {
+std::unique_ptr<Model> BuildText(const ConfigView& config, const Module& root,
+                                 std::string_view class_name, bool has_axes) {
   AttentionConfig attention = ReadQwen2Attention(config);
   DecoderKeys keys = ReadDecoder(
       config, class_name, attention.hidden,
@@ -45,7 +47,12 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                         .positions = keys.positions,
                         .head_dim = attention.head_dim,
                         .head_dim_is_held = config.Raw("head_dim") != nullptr,
-                        .layer_types = windows.types});
+                        .layer_types = windows.types,
+                        .takes_mrope = has_axes});
+  if (has_axes) {
+    decoder.rope.sections = ReadRopeSections(config, {16, 24, 24});
+    decoder.rope.sections_side_by_side = true;
+  }
   // Biases are fixed by the class; the last belongs to the vision model's text.
   config.Ignore({"attention_bias", "qkv_bias", "mlp_bias", "use_mrope"});
   if (decoder.head.kind == Head::kQuestionAnswering) {
@@ -69,12 +76,23 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   return model;
 }
 
+std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
+                             std::string_view class_name) {
+  return BuildText(config, root, class_name, false);
+}
+
 constexpr std::array<std::string_view, 1> kModelTypes = {"qwen2"};
 constexpr std::array<std::string_view, 5> kClasses = {
     "Qwen2ForCausalLM", "Qwen2Model", "Qwen2ForSequenceClassification",
     "Qwen2ForTokenClassification", "Qwen2ForQuestionAnswering"};
 
 }  // namespace
+
+std::unique_ptr<Model> BuildQwen2Axes(const ConfigView& config,
+                                      const Module& root,
+                                      std::string_view class_name) {
+  return BuildText(config, root, class_name, true);
+}
 
 extern const Family kQwen2Family = {
     .name = "qwen2",

@@ -5,7 +5,9 @@
 // configuration_qwen3.py.
 #include <array>
 
+#include "models/axis_text.h"
 #include "models/family.h"
+#include "models/layers/axis_rope.h"
 #include "models/layers/decoder.h"
 #include "models/layers/mlp.h"
 #include "models/layers/read_decoder.h"
@@ -28,8 +30,8 @@ AttentionConfig ReadQwen3Attention(const ConfigView& config) {
   return attention;
 }
 
-std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
-                             std::string_view class_name) {
+std::unique_ptr<Model> BuildText(const ConfigView& config, const Module& root,
+                                 std::string_view class_name, bool has_axes) {
   AttentionConfig attention = ReadQwen3Attention(config);
   DecoderKeys keys = ReadDecoder(
       config, class_name, attention.hidden,
@@ -43,6 +45,9 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                                    .positions = keys.positions,
                                    .head_dim = attention.head_dim,
                                    .layer_types = windows.types});
+  if (has_axes) {
+    decoder.rope.sections = ReadRopeSections(config, {24, 20, 20});
+  }
   // The class has no such attributes.
   config.Ignore({"mlp_bias", "use_qk_norm"});
   if (decoder.head.kind == Head::kQuestionAnswering) {
@@ -66,12 +71,23 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   return model;
 }
 
+std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
+                             std::string_view class_name) {
+  return BuildText(config, root, class_name, false);
+}
+
 constexpr std::array<std::string_view, 1> kModelTypes = {"qwen3"};
 constexpr std::array<std::string_view, 5> kClasses = {
     "Qwen3ForCausalLM", "Qwen3Model", "Qwen3ForSequenceClassification",
     "Qwen3ForTokenClassification", "Qwen3ForQuestionAnswering"};
 
 }  // namespace
+
+std::unique_ptr<Model> BuildQwen3Axes(const ConfigView& config,
+                                      const Module& root,
+                                      std::string_view class_name) {
+  return BuildText(config, root, class_name, true);
+}
 
 extern const Family kQwen3Family = {
     .name = "qwen3",

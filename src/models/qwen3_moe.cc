@@ -7,7 +7,9 @@
 #include <array>
 
 #include "graph/ops/views.h"
+#include "models/axis_text.h"
 #include "models/family.h"
+#include "models/layers/axis_rope.h"
 #include "models/layers/decoder.h"
 #include "models/layers/experts.h"
 #include "models/layers/read_decoder.h"
@@ -77,8 +79,8 @@ int64_t ReadWindow(const ConfigView& config) {
   return 0;
 }
 
-std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
-                             std::string_view class_name) {
+std::unique_ptr<Model> BuildText(const ConfigView& config, const Module& root,
+                                 std::string_view class_name, bool has_axes) {
   AttentionConfig attention = ReadAttention(config);
   DecoderKeys keys = ReadDecoder(config, class_name, attention.hidden,
                                  {.vocabulary = 151936,
@@ -95,6 +97,9 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                         .positions = keys.positions,
                         .head_dim = attention.head_dim,
                         .head_dim_is_held = config.Raw("head_dim") != nullptr});
+  if (has_axes) {
+    decoder.rope.sections = ReadRopeSections(config, {24, 20, 20});
+  }
   const ExpertsConfig experts = ReadExperts(config, keys);
   const SparseLayers sparse = ReadSparseLayers(config, decoder.layers, experts);
   // Qwen3's list of windows by layer is not this class's.
@@ -127,12 +132,23 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   return model;
 }
 
+std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
+                             std::string_view class_name) {
+  return BuildText(config, root, class_name, false);
+}
+
 constexpr std::array<std::string_view, 1> kModelTypes = {"qwen3_moe"};
 constexpr std::array<std::string_view, 5> kClasses = {
     "Qwen3MoeForCausalLM", "Qwen3MoeModel", "Qwen3MoeForSequenceClassification",
     "Qwen3MoeForTokenClassification", "Qwen3MoeForQuestionAnswering"};
 
 }  // namespace
+
+std::unique_ptr<Model> BuildQwen3MoeAxes(const ConfigView& config,
+                                         const Module& root,
+                                         std::string_view class_name) {
+  return BuildText(config, root, class_name, true);
+}
 
 extern const Family kQwen3MoeFamily = {
     .name = "qwen3_moe",

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "graph/ops/elementwise.h"
 #include "graph/ops/in_place.h"
+#include "graph/ops/indexing.h"
 #include "graph/ops/views.h"
 #include "models/layers/functional.h"
 #include "models/layers/rope.h"
@@ -22,6 +24,22 @@ Tensor Recompose(const Tensor& angles, std::span<const int64_t> sections) {
     CopyInto(Slice(first, 2, axis, end, 3), own);
   }
   return Cat2(first, first, -1);
+}
+
+// Each axis's angles of its own dims, one axis beside the other.
+Tensor Compose(const Tensor& angles, std::span<const int64_t> sections) {
+  const auto parts = [&] {
+    std::vector<Tensor> out;
+    const Shape sizes(sections);
+    int axis = 0;
+    for (const Tensor& part : SplitSizes(angles, sizes, 3)) {
+      out.push_back(Select(part, 0, axis % 3));
+      ++axis;
+    }
+    return Cat(out, -1);
+  };
+  const Tensor joined = parts();
+  return Cat2(joined, joined, -1);
 }
 
 }  // namespace
@@ -45,8 +63,9 @@ std::vector<int64_t> ReadRopeSections(const ConfigView& config,
   return *stated;
 }
 
-AxisPositions PlaceOnAxes(Tensor positions, int64_t batch) {
+AxisPositions PlaceOnAxes(Tensor positions, int64_t batch, bool has_text) {
   positions = View(std::move(positions), {1, 1, -1});
+  if (!has_text) return {{}, Expand(std::move(positions), {3, batch, -1})};
   positions = Expand(std::move(positions), {4, batch, -1});
   AxisPositions out;
   out.text = Select(positions, 0, 0);
@@ -58,14 +77,15 @@ AxisPositions PlaceOnAxes(Tensor positions, int64_t batch) {
 std::pair<Tensor, Tensor> AxisAngles(const Tensor& positions,
                                      const Tensor& frequencies,
                                      std::span<const int64_t> sections,
-                                     DType dtype) {
+                                     bool side_by_side, DType dtype) {
   const Tensor each = Expand(positions, {3, -1, -1});
   const Tensor angles =
       Mul(To(Unsqueeze(each, 3), DType::kFloat32), frequencies);
   Tensor cosines = MulScalar(Cos(angles), 1.0);
   Tensor sines = MulScalar(Sin(angles), 1.0);
-  sines = Recompose(sines, sections);
-  cosines = Recompose(cosines, sections);
+  const auto recompose = side_by_side ? Compose : Recompose;
+  sines = recompose(sines, sections);
+  cosines = recompose(cosines, sections);
   const Tensor cosines_out = To(cosines, dtype);
   return {cosines_out, To(sines, dtype)};
 }

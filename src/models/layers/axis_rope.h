@@ -1,8 +1,9 @@
 // Positions of three axes (time, height, width), which turn the pairs of a
-// head's dims in turn; a text's three are equal.
+// head's dims in turn or side by side; a text's three are equal.
 //
 // Source: transformers 5.23, models/qwen3_5/modeling_qwen3_5.py
-// (Qwen3_5TextModel, Qwen3_5TextRotaryEmbedding).
+// (Qwen3_5TextModel, Qwen3_5TextRotaryEmbedding), qwen3_vl, qwen2_vl
+// (Qwen2VLTextModel, Qwen2VLRotaryEmbedding).
 #ifndef FORETELL_MODELS_LAYERS_AXIS_ROPE_H_
 #define FORETELL_MODELS_LAYERS_AXIS_ROPE_H_
 
@@ -26,13 +27,14 @@ struct AxisPositions {
   Tensor text;
   Tensor axes;
 };
-AxisPositions PlaceOnAxes(Tensor positions, int64_t batch);
+// Without one for masks `text` is empty.
+AxisPositions PlaceOnAxes(Tensor positions, int64_t batch, bool has_text);
 
 // positions [3, b, s] -> cosines and sines [b, s, 2 frequencies] in `dtype`.
 std::pair<Tensor, Tensor> AxisAngles(const Tensor& positions,
                                      const Tensor& frequencies,
                                      std::span<const int64_t> sections,
-                                     DType dtype);
+                                     bool side_by_side, DType dtype);
 
 }  // namespace foretell
 

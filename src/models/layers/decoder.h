@@ -275,9 +275,9 @@ class Decoder : public Model {
     context.experts = inputs.experts;
     context.output = &kept;
     // Checkpointing switches `use_cache` off.
-    const bool fills_cache =
-        (config_.fills_cache && !builder.execution().checkpoint) ||
-        inputs.HasCache();
+    const bool fills_cache = ((config_.fills_cache || inputs.fills_cache) &&
+                              !builder.execution().checkpoint) ||
+                             inputs.HasCache();
     if (inputs.past > 0) {
       TakeCache(inputs, kept);
     } else if (fills_cache) {
@@ -291,7 +291,8 @@ class Decoder : public Model {
       turned_by = position_ids;
     } else {
       AxisPositions places =
-          PlaceOnAxes(std::move(positions), inputs.input_ids.size(0));
+          PlaceOnAxes(std::move(positions), inputs.input_ids.size(0),
+                      !config_.rope.sections_side_by_side);
       position_ids = std::move(places.text);
       turned_by = std::move(places.axes);
     }

@@ -204,8 +204,8 @@ class HybridDecoder : public Model {
     context.router_logits = &router_logits;
     // A block that runs again is given no cache.
     const bool fills_cache =
-        inputs.HasCache() ||
-        (config_.fills_cache && !builder.execution().checkpoint);
+        inputs.HasCache() || ((config_.fills_cache || inputs.fills_cache) &&
+                              !builder.execution().checkpoint);
     if (inputs.past > 0) {
       cache = TakeCache(inputs);
     } else if (fills_cache) {

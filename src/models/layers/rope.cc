@@ -197,6 +197,7 @@ RopeConfig ReadRope(const ConfigView& config, const RopeReading& context) {
                     : nested.Text({type_key}, "default");
     rope.factor = nested.OptionalReal({"factor"});
   }
+  if (context.takes_mrope && rope.type == "mrope") rope.type = "default";
   const bool is_loaded = config.config().is_loaded;
   const bool is_renamed =
       !is_loaded && std::ranges::find(context.longrope_names, rope.type) !=
@@ -392,7 +393,8 @@ std::pair<Tensor, Tensor> RotaryEmbedding::Forward(
   UpdateFrequencies(position_ids);
   if (!config.sections.empty()) {
     const Tensor read = module.builder().Read(inverse_frequencies);
-    return AxisAngles(position_ids, read, config.sections, like.dtype());
+    return AxisAngles(position_ids, read, config.sections,
+                      config.sections_side_by_side, like.dtype());
   }
   // Have their names until the module returns.
   Tensor length;

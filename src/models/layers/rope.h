@@ -39,6 +39,9 @@ struct RopeConfig {
   // Positions of three axes, each of which turns so many pairs of dims, one
   // after the other in turn (Qwen3.5); empty: of one.
   std::vector<int64_t> sections = {};
+  // They stand side by side instead, and no positions are left for masks
+  // (Qwen2-VL).
+  bool sections_side_by_side = false;
   // Each angle stands twice in a row, not the whole of them twice (Cohere).
   bool interleaves = false;
   // Gives complex numbers of length 1 in place of both (DeepSeek-V2).
@@ -73,6 +76,8 @@ struct RopeReading {
   std::optional<int64_t> original_positions = {};
   // Types that the class takes for longrope as it loads.
   std::vector<std::string_view> longrope_names = {};
+  // It takes "mrope" for default.
+  bool takes_mrope = false;
   // What the class takes where neither rope_parameters nor rope_scaling says
   // anything.
   const ConfigValue* when_absent = nullptr;

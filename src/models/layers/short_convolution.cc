@@ -43,13 +43,13 @@ Tensor FillConvCache(const Tensor& x_bds, int64_t kernel,
                          {x_bds.size(0), x_bds.size(1), kernel}, x_bds.dtype());
   const int64_t missing = kernel - x_bds.size(2);
   const Tensor full = missing > 0 ? ConstantPad(x_bds, missing, 0, 0) : x_bds;
-  CopyInto(cache.conv_bdk, LatestTokens(full, kernel));
+  cache.conv_bdk = CopyInto(cache.conv_bdk, LatestTokens(full, kernel));
   return full;
 }
 
 void FillRecurrentCache(const Tensor& state, RecurrentCache& cache) {
   cache.recurrent = ZerosLike(state);
-  CopyInto(cache.recurrent, state);
+  cache.recurrent = CopyInto(cache.recurrent, state);
 }
 
 Tensor UpdateConvolution(const Module& at, const DepthwiseConv1d& conv1d,
