@@ -16,6 +16,7 @@
 #include "front/run_schema.h"
 #include "front/run_score.h"
 #include "front/run_serve.h"
+#include "front/run_speed.h"
 #include "front/run_step.h"
 #include "front/run_train.h"
 #include "front/run_verify.h"
@@ -481,8 +482,9 @@ const CommandTable& Commands() {
       .global_options = GlobalOptions(),
       .commands = {ModelCommand(), TrainCommand(), StepCommand(),
                    ModelsCommand(), VerifyCommand(), ScoreCommand(),
-                   ServeCommand(), GraphCommand(), CompletionCommand(),
-                   SchemaCommand(), HelpCommand(), CompleteIdsCommand()}};
+                   ServeCommand(), SpeedCommand(TargetArgument()),
+                   GraphCommand(), CompletionCommand(), SchemaCommand(),
+                   HelpCommand(), CompleteIdsCommand()}};
   return table;
 }
 

@@ -50,6 +50,36 @@ std::string LabelOfId(std::string id) {
   return id;
 }
 
+// A card as records write it, from the whole to its parts: "A100 (on PCIe)",
+// "Mac Studio (M3 Ultra 512GB)", "Ryzen AI MAX+ 395 / Radeon 8060S (Strix
+// Halo)", "RTX PRO 6000 Blackwell Server Edition".
+std::vector<std::string> CardWords(const std::string& name) {
+  std::vector<std::string> parts = {name};
+  const size_t open = name.find(" (");
+  const size_t close = name.find(')', open == std::string::npos ? 0 : open);
+  if (open != std::string::npos && close != std::string::npos) {
+    parts.push_back(name.substr(0, open));
+    parts.push_back(name.substr(open + 2, close - open - 2));
+  }
+  for (const std::string_view mark : {" / ", " + "}) {
+    const size_t at = name.find(mark);
+    if (at == std::string::npos) continue;
+    parts.push_back(name.substr(0, at));
+    parts.push_back(name.substr(at + mark.size()));
+  }
+  std::vector<std::string> out = parts;
+  for (std::string part : parts) {
+    for (size_t end = part.rfind(' '); end != std::string::npos;
+         end = part.rfind(' ')) {
+      part.resize(end);
+      // One word alone names a maker, or too many cards.
+      if (part.find(' ') == std::string::npos) break;
+      out.push_back(part);
+    }
+  }
+  return out;
+}
+
 class RowResolver {
  public:
   explicit RowResolver(const MeasuredRowsRequest& request)
@@ -82,6 +112,13 @@ class RowResolver {
       row.config_how = alias->second.how;
       if (!alias->second.label.empty()) label = alias->second.label;
     }
+    if (alias == aliases_.end()) {
+      // An organisation that has another name at the hub since.
+      constexpr std::string_view kEarlier = "zhipuai--";
+      if (label.starts_with(kEarlier)) {
+        label = "zai-org--" + label.substr(kEarlier.size());
+      }
+    }
     const std::string component = TextOf(row.fields, "component");
     if (component.empty()) return label;
     return label.substr(0, label.find('/')) + "/" + component;
@@ -91,8 +128,11 @@ class RowResolver {
   std::shared_ptr<const Device> CardNamed(const std::string& name) {
     const auto [at, is_new] = devices_.try_emplace(name);
     if (!is_new || name.empty()) return at->second;
-    if (auto device = foretell::DeviceNamed(name)) {
-      at->second = std::make_shared<const Device>(*std::move(device));
+    for (const std::string& words : CardWords(name)) {
+      if (auto device = foretell::DeviceNamed(words)) {
+        at->second = std::make_shared<const Device>(*std::move(device));
+        break;
+      }
     }
     return at->second;
   }

@@ -95,6 +95,22 @@ std::span<const ScoreSet> ScoreSets() {
        .predict = PredictVllmMemory,
        .measure = MeasureVllmMemory,
        .finish = FinishVllmMemory},
+      {.name = "inference_speed",
+       .doc = "Measured inference: first tokens, tokens, rates.",
+       .card_field = "gpu",
+       .settings = {"engine", "engine_version", "precision", "kv_cache_dtype",
+                    "gpu", "gpu_count", "tp", "pp", "dp", "ep",
+                    "batch_or_concurrency", "isl", "osl", "extra.layers",
+                    "extra.hidden", "extra.heads", "extra.vocab"},
+       .predict = PredictInferenceSpeed,
+       .measure = MeasureInferenceSpeed},
+      {.name = "serving_points",
+       .doc = "Served models on data-centre cards, at a concurrency.",
+       .card_field = "gpu",
+       .settings = {"mode", "framework", "framework_version", "parallel",
+                    "quant", "isl", "osl", "concurrency"},
+       .predict = PredictServingPoint,
+       .measure = MeasureServingPoint},
   };
   return sets;
 }

@@ -33,6 +33,10 @@ void FinishEngineLaunches(const std::vector<Score>& scores,
                           ScoreGroups& groups);
 Prediction PredictVllmMemory(const ScoreInput& input);
 std::vector<Measured> MeasureVllmMemory(const ConfigValue& row);
+Prediction PredictInferenceSpeed(const ScoreInput& input);
+std::vector<Measured> MeasureInferenceSpeed(const ConfigValue& row);
+Prediction PredictServingPoint(const ScoreInput& input);
+std::vector<Measured> MeasureServingPoint(const ConfigValue& row);
 void FinishVllmMemory(const std::vector<Score>& scores, ScoreGroups& groups);
 
 }  // namespace foretell
