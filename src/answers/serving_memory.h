@@ -16,6 +16,9 @@ namespace foretell {
 struct ServedBy {
   bool is_v1 = true;  // vLLM's engine generation
   bool is_nvidia = true;
+  bool is_amd = false;
+  int capability = 0;  // 90 for 9.0
+  bool is_unified = false;
 };
 
 vllm::MemoryAccount ServingMemory(const ModelConfig& config,

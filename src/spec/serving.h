@@ -197,6 +197,7 @@ struct ServingSettings {
   int optimization_level = 2;
 
   std::string attention_backend;  // empty where the engine chooses
+  std::string moe_backend;  // "marlin"; empty or "auto": the engine chooses
   bool flashinfer_sampler = false;
   std::optional<SpeculativeSettings> speculative;
   std::optional<AdapterSettings> lora;

@@ -148,6 +148,7 @@ class Planner {
     } else if (name.starts_with("model.")) {
       out.push_back("language_model." + name);
       out.push_back("model.language_model." + name.substr(6));
+      out.push_back("backbone." + name.substr(6));  // Nemotron H
     } else if (name.starts_with("lm_head")) {
       out.push_back("language_model." + name);
     }

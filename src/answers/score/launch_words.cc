@@ -25,7 +25,8 @@ std::string_view CatalogueName(std::string_view card) {
 
 std::optional<RecordedLaunch> ReadRecordedLaunch(
     const ScoreInput& input, const std::vector<std::string>& argv,
-    const std::string& card, EngineVersion version, int64_t cards) {
+    const std::string& card, EngineVersion version, int64_t cards,
+    const ModelConfig* model) {
   if (input.serving == nullptr) return std::nullopt;
   const auto known = input.serving->Card(CatalogueName(card));
   if (!known) return std::nullopt;
@@ -39,7 +40,9 @@ std::optional<RecordedLaunch> ReadRecordedLaunch(
   VllmRequest request;
   request.launch = &launch;
   request.facts = &facts;
-  request.model = whole != nullptr ? whole.get() : input.config;
+  request.model = model != nullptr   ? model
+                  : whole != nullptr ? whole.get()
+                                     : input.config;
   request.card = &*known;
   request.cards = cards;
   request.find = [&](std::string_view name) {

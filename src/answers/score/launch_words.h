@@ -23,10 +23,13 @@ struct RecordedLaunch {
   bool is_length_fitted = false;  // --max-model-len auto
 };
 
-// Nothing where the catalogue lacks the card. `argv` begins with the model.
+// Nothing where the catalogue lacks the card. `argv` begins with the model,
+// whose configuration is `model`; where that is null, the one of that id, else
+// the row's.
 std::optional<RecordedLaunch> ReadRecordedLaunch(
     const ScoreInput& input, const std::vector<std::string>& argv,
-    const std::string& card, EngineVersion version, int64_t cards);
+    const std::string& card, EngineVersion version, int64_t cards,
+    const ModelConfig* model = nullptr);
 
 }  // namespace foretell
 

@@ -91,6 +91,7 @@ std::span<const ScoreSet> ScoreSets() {
                     "block_size",
                     "enforce_eager",
                     "total_gpu_memory_gib",
+                    "source.date",
                     "measured.kv_available_gib"},
        .predict = PredictVllmMemory,
        .measure = MeasureVllmMemory,

@@ -219,7 +219,7 @@ KvLayers ReadKvLayers(const ModelConfig& config,
     aligned = AlignHybrid(
         model, parts, block,
         AttentionTokenBytes(model, parts, out.cache_dtype, settings),
-        out.are_states_aligned);
+        out.are_states_aligned && rules.does_align_to_checkpoints);
     block = aligned.block;
     if (out.are_states_aligned) state_block = block;
   }

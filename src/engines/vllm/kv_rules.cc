@@ -15,6 +15,7 @@ KvRules RulesOf(Release release) {
   out.does_count_in_flight = from(26);
   out.does_reserve_null_block = from(29);
   out.has_prefill_checkpoints = from(29);
+  out.does_align_to_checkpoints = from(33);
   out.has_own_window_blocks = from(25);
   // Before, prefix caching of states had to be asked for.
   out.are_states_cached_by_default = from(16);

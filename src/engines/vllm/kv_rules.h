@@ -32,6 +32,8 @@ struct KvRules {
   bool does_check_by_blocks = true;
   // States keep a block more for the checkpoint of a long prefill.
   bool has_prefill_checkpoints = true;
+  // Blocks beside such states end where a checkpoint may be written.
+  bool does_align_to_checkpoints = true;
   // Prefix caching of state layers is on unless asked otherwise, in mode
   // "align".
   bool are_states_cached_by_default = true;

@@ -134,7 +134,9 @@ StateFacts ReadStates(const ServedConfig& c, const ServingSettings& settings,
     }
     return out;
   }
-  if (type == "nemotron_h" && settings.mamba_ssm_cache_dtype == "auto") {
+  // models/config.py reads the class's own dtype since 0.13.
+  if (type == "nemotron_h" && settings.mamba_ssm_cache_dtype == "auto" &&
+      settings.version >= EngineVersion{0, 13, 0}) {
     const std::string stated = c.Text("mamba_ssm_cache_dtype");
     state = stated.empty() ? DType::kFloat32 : DTypeOf(stated, settings.dtype);
   }

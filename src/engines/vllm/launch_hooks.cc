@@ -127,6 +127,7 @@ void ResolveAttention(State& state) {
                               : fmt::format("--attention-backend {}", near[0]));
   }
   state.settings().attention_backend = backend;
+  state.settings().moe_backend = state.Text("moe_backend");
   const std::string& cache = state.settings().cache_dtype;
   if (cache.starts_with("turboquant_") || cache == "ultraquant_4bit") {
     state.flash_attn_version = 2;

@@ -29,7 +29,9 @@ BatchDefaults DefaultsOf(const State& state) {
   if (state.Since(0, 27) && card.driver_bytes >= 160 * kGib) {
     return {16384, 1024};
   }
-  const bool small = state.Since(0, 27) && card.capability == 121;
+  // GB10: NVML knows no total of it (platforms/cuda.py, which then falls back
+  // to one of 0), and since 0.27 it is named.
+  const bool small = card.capability == 121;
   if (card.driver_bytes >= 70 * kGib && !small &&
       name.find("a100") == std::string::npos) {
     return {8192, 1024};

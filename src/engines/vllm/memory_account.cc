@@ -47,59 +47,111 @@ double ExpertBytes(const MemoryInput& in, const ServingSettings& s) {
   if (z.experts_per_token <= 0) return 0;
   // A workspace serves so many tokens at most (VLLM_FUSED_MOE_CHUNK_SIZE).
   constexpr double kChunk = 32768;
-  const double tokens = std::min(ForwardTokens(in, s), kChunk);
+  // Ranks of data parallelism that share experts send each other all tokens.
+  const auto senders = static_cast<double>(
+      s.expert_parallel ? std::max<int64_t>(s.data_parallel, 1) : 1);
+  const double tokens = std::min(ForwardTokens(in, s) * senders, kChunk);
   const auto ranks =
       static_cast<double>(std::max<int64_t>(s.tensor_parallel, 1));
   const double row = 3.0 * static_cast<double>(z.expert_intermediate) / ranks +
-                     static_cast<double>(z.hidden);
+                     static_cast<double>(z.expert_hidden);
   return tokens * static_cast<double>(z.experts_per_token) * 2 * row;
 }
 
 double SamplerBytes(const MemoryInput& in, const ServingSettings& s) {
   // Copies of the logits in float32 that the sampler's dummy run holds: 9.4
-  // with PyTorch's top-k and top-p, 3.57 with FlashInfer's, which Hopper takes
-  // from 0.17 on. Fitted on starts of one model, 0.15 to 0.18 (5.64 GiB, then
-  // 2.23 with 1024 requests and 151,936 words).
+  // with PyTorch's top-k and top-p, 3.57 with FlashInfer's or Triton's. Fitted
+  // on starts of one model, 0.15 to 0.18 (5.64 GiB, then 2.23 with 1024
+  // requests and 151,936 words).
+  // From 0.17 on Triton's kernel does both (sample/ops/topk_topp_sampler.py).
   const double copies = Since(s, 17) || s.flashinfer_sampler ? 3.57 : 9.4;
   return copies * static_cast<double>(s.max_num_seqs) *
          static_cast<double>(in.sizes.vocabulary) * 4;
 }
 
-// 0.14 GiB at 8192 tokens a batch, 0.04 at 2048: the first activations.
+// What the forward leaves beside the sampler's logits: 1.1 rows of the hidden
+// size for every token, and 0.08 GiB at 8192 tokens. Fitted on starts of nine
+// dense models at 0.19 (hidden sizes 3072 to 8192).
 double HeldBytes(const MemoryInput& in, const ServingSettings& s) {
-  return ForwardTokens(in, s) / 8192 * 0.14 * kGib;
+  const double tokens = ForwardTokens(in, s);
+  const auto hidden = static_cast<double>(in.sizes.hidden);
+  return tokens / 8192 * 0.0785 * kGib + tokens * hidden * 2 * 1.1;
+}
+
+bool SeesImages(const MemoryInput& in, const ServingSettings& s) {
+  if (!in.sizes.has_towers || s.language_model_only || s.skip_mm_profiling) {
+    return false;
+  }
+  // All kinds limited to none.
+  return s.limit_mm_per_prompt.empty() ||
+         std::ranges::any_of(s.limit_mm_per_prompt,
+                             [](const auto& at) { return at.second > 0; });
+}
+
+// The tower is profiled with as many images as the encoder's budget takes, as
+// many tokens as a batch holds (v1/core/encoder_cache_manager.py): residual,
+// queries, keys and values, and both sides of the feed-forward.
+double EncoderBytes(const MemoryInput& in, const ServingSettings& s) {
+  if (!in.is_v1 || !SeesImages(in, s)) return 0;
+  const ProfileSizes& z = in.sizes;
+  return ForwardTokens(in, s) * z.patches_per_token * 2 *
+         (4.0 * static_cast<double>(z.tower_hidden) +
+          2.0 * static_cast<double>(z.tower_intermediate));
 }
 
 Bytes Activation(const MemoryInput& in, const ServingSettings& s) {
   const double forward = ForwardBytes(in, s);
+  // Since 0.17 experts share a workspace that stays (v1/worker/workspace.py,
+  // which their kernels came to use one by one), before and in MXFP4's kernels
+  // it is the forward's alone.
   const double experts = ExpertBytes(in, s) * 0.8;
+  const bool does_stay = Since(s, 17) && !in.sizes.are_experts_fused;
   // Only the last stage samples; the forward decides on the others.
-  const double sampler =
-      s.pipeline_parallel > 1 ? 0 : SamplerBytes(in, s) + HeldBytes(in, s);
-  double peak = std::max(sampler, forward) + experts;
+  const double sampler = s.pipeline_parallel > 1 || s.is_pooling
+                             ? 0
+                             : SamplerBytes(in, s) + HeldBytes(in, s);
+  double peak = does_stay ? std::max(sampler, forward) + experts
+                          : std::max(sampler, forward + experts);
   if (in.sizes.is_latent) peak += 0.45 * kGib * ForwardTokens(in, s) / 8192;
-  if (in.sizes.has_towers && !s.language_model_only && !s.skip_mm_profiling) {
-    peak += 0.2 * kGib;
-  }
+  // The encoder's outputs are kept while the text model runs.
+  if (SeesImages(in, s)) peak += 0.2 * kGib;
+  peak = std::max(peak, EncoderBytes(in, s));
   return About(peak, 0.12, 0.25, "the profile run's sampler and forward");
 }
 
 Bytes NonTorch(const MemoryInput& in, const ServingSettings& s) {
   const bool is_split = s.tensor_parallel > 1;
   double gib = 0;
+  double below = is_split ? 0.5 : 0.15;
+  double above = below;
   if (!in.is_v1) {
     gib = is_split ? 0.35 : 0.05;
   } else if (!is_split) {
     gib = s.pipeline_parallel > 1 ? 0.07 : Since(s, 18) ? 0.25 : 0.13;
-  } else if (Since(s, 18)) {
-    gib = s.tensor_parallel > 2 ? 2.17 : 2.07;
+  } else if (in.has_fast_links) {
+    // NCCL's, custom all-reduce's and FlashInfer's buffers over NVLink.
+    if (Since(s, 18)) {
+      gib = s.tensor_parallel > 2 ? 2.17 : 2.07;
+    } else {
+      gib = Since(s, 10, 2) ? 1.38 : 0.55;
+    }
   } else {
-    gib = Since(s, 10, 2) ? 1.38 : 0.55;
+    // Over PCIe: 0.1 at 0.16 (two L40S), 1.7 at 0.27 (four RTX PRO 6000).
+    gib = Since(s, 20) ? 1.0 : 0.3;
+    above = Since(s, 20) ? 0.9 : 0.5;
+    below = gib;
   }
-  const double spread = is_split ? 0.5 : 0.15;
-  return Bytes::Estimated(gib * kGib, std::max(0.0, gib - spread) * kGib,
-                          (gib + spread) * kGib,
-                          "the driver, NCCL and kernels, by release");
+  if (in.is_unified) {
+    // What the process itself holds counts, for it is the same memory: starts
+    // on GB10 at 0.13 to 0.27 took 1.9 to 3.9 GiB beside weights and the peak.
+    gib += 2.7;
+    above += 2.5;
+    below += 1.2;
+  }
+  return Bytes::Estimated(
+      gib * kGib, std::max(0.0, gib - below) * kGib, (gib + above) * kGib,
+      in.is_unified ? "the driver, NCCL, kernels and the process"
+                    : "the driver, NCCL and kernels, by release");
 }
 
 // Sizes of batch that are captured where the launch lists none.

@@ -25,9 +25,15 @@ struct ProfileSizes {
   int64_t intermediate = 0;  // of a dense layer; 0 where all have experts
   int64_t layers = 0;
   int64_t expert_intermediate = 0;
+  int64_t expert_hidden = 0;  // what experts read
   int64_t experts_per_token = 0;
   bool has_towers = false;
+  // Of a tower: its own tokens for each that the text model reads, and sizes.
+  double patches_per_token = 0;
+  int64_t tower_hidden = 0;
+  int64_t tower_intermediate = 0;
   bool is_latent = false;
+  bool are_experts_fused = false;  // one kernel of MXFP4 runs them
 };
 
 struct MemoryInput {
@@ -37,6 +43,8 @@ struct MemoryInput {
   bool is_packed = false;  // weights in a quantized format
   bool is_v1 = true;       // the engine's generation
   bool is_nvidia = true;
+  bool has_fast_links = true;  // data-centre cards of NVIDIA, 8.0 to 10.x
+  bool is_unified = false;     // the processor's memory
 };
 
 struct MemoryAccount {

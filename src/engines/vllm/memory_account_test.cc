@@ -23,7 +23,10 @@ MemoryInput Llama8B() {
   MemoryInput in;
   in.total = Bytes::Estimated(79.19 * kGib, 79.19 * kGib, 79.19 * kGib, "");
   in.weights = Bytes::Estimated(14.99 * kGib, 14.99 * kGib, 14.99 * kGib, "");
-  in.sizes = {128256, 4096, 14336, 32, 0, 0, false, false};
+  in.sizes.vocabulary = 128256;
+  in.sizes.hidden = 4096;
+  in.sizes.intermediate = 14336;
+  in.sizes.layers = 32;
   return in;
 }
 
@@ -79,11 +82,43 @@ TEST(MemoryAccountTest, UnknownWeightsLeaveTheRestUnknown) {
   EXPECT_EQ(FitOf(got, 1), FitVerdict::kCannotTell);
 }
 
-TEST(MemoryAccountTest, NamesOfQuantization) {
-  EXPECT_EQ(FormatOf("", 0).bytes, 0);
-  EXPECT_EQ(FormatOf("fp8", 0).bytes, 1.0);
-  EXPECT_LT(FormatOf("gptq_marlin", 4).bytes, 0.6);
-  EXPECT_TRUE(FormatOf("mxfp4", 0).is_experts_only);
+TEST(MemoryAccountTest, ExpertsStayFromTheirWorkspaceOn) {
+  MemoryInput in = Llama8B();
+  in.sizes.experts_per_token = 8;
+  in.sizes.expert_intermediate = 768;
+  in.sizes.expert_hidden = 4096;
+  in.sizes.intermediate = 0;
+  const auto peak = [&](EngineVersion version) {
+    return *AccountMemory(in, Hopper(version)).activation.any().value();
+  };
+  // Qwen3-30B-A3B: 0.5 GiB more at 0.19, nothing at 0.10.2.
+  EXPECT_NEAR((peak({0, 19, 0}) - 1.89 * kGib) / kGib, 0.6, 0.2);
+  in.sizes.are_experts_fused = true;
+  EXPECT_NEAR(peak({0, 19, 0}) / kGib, 1.89, 0.02);
+}
+
+TEST(MemoryAccountTest, ATowerMayDecideThePeak) {
+  MemoryInput in = Llama8B();
+  ServingSettings settings = Hopper(EngineVersion{0, 19, 0});
+  settings.max_num_seqs = 16;
+  const double text = *AccountMemory(in, settings).activation.any().value();
+  in.sizes.has_towers = true;
+  in.sizes.patches_per_token = 16;
+  in.sizes.tower_hidden = 1152;
+  in.sizes.tower_intermediate = 4304;
+  EXPECT_GT(*AccountMemory(in, settings).activation.any().value(), 2 * text);
+  settings.limit_mm_per_prompt = {{"image", 0}};
+  EXPECT_EQ(*AccountMemory(in, settings).activation.any().value(), text);
+}
+
+TEST(MemoryAccountTest, UnifiedMemoryCountsTheProcess) {
+  MemoryInput in = Llama8B();
+  const ServingSettings settings = Hopper(EngineVersion{0, 25, 0});
+  const double apart = *AccountMemory(in, settings).non_torch.any().value();
+  in.is_unified = true;
+  const MemoryAccount got = AccountMemory(in, settings);
+  EXPECT_GT(*got.non_torch.any().value(), apart + kGib);
+  EXPECT_GT(*got.non_torch.any().high(), *got.non_torch.any().low() + kGib);
 }
 
 }  // namespace
