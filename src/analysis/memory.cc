@@ -9,9 +9,12 @@ namespace {
 
 class Sweep {
  public:
-  Sweep(const Graph& graph, std::span<const int64_t> beside)
+  Sweep(const Graph& graph, std::span<const int64_t> beside,
+        std::optional<std::span<const MemoryShift>> shifts)
       : graph_(graph),
         beside_(beside),
+        shifts_(shifts.value_or(std::span<const MemoryShift>())),
+        is_rank_(shifts),
         names_(graph.storages.size()),
         lives_(graph.storages.size()) {}
 
@@ -24,8 +27,10 @@ class Sweep {
     for (uint32_t at = 0; at < graph_.steps.size(); ++at) {
       while (next_phase < graph_.phases.size() &&
              graph_.phases[next_phase].first_step <= at) {
+        ShiftUpTo(at, graph_.phases[next_phase].phase, false);
         Begin(graph_.phases[next_phase++].phase);
       }
+      ShiftUpTo(at, Phase::kOptimizer, true);
       const Step step = graph_.steps[at];
       if (step.kind == Step::Kind::kDrop) {
         Drop(at, ValueId{step.index});
@@ -36,6 +41,8 @@ class Sweep {
     while (next_phase < graph_.phases.size()) {
       Begin(graph_.phases[next_phase++].phase);
     }
+    ShiftUpTo(static_cast<uint32_t>(graph_.steps.size()), Phase::kOptimizer,
+              true);
     return std::move(out_);
   }
 
@@ -106,7 +113,7 @@ class Sweep {
     int64_t start = live_;
     if (phase == Phase::kBackward) {
       EndForward();
-      start = std::max(start, live_at_last_operation_);
+      if (!is_rank_) start = std::max(start, live_at_last_operation_);
     }
     out_.phases.push_back(
         {phase, start, {}, static_cast<uint32_t>(out_.events.size())});
@@ -114,7 +121,25 @@ class Sweep {
 
   void EndForward() {
     out_.live_after_forward = live_ - out_.resident();
-    forward_may_rise_ = true;
+    forward_may_rise_ = !is_rank_;
+  }
+
+  // The shifts that stand before the step, of phases before one or up to it.
+  void ShiftUpTo(uint32_t at, Phase phase, bool inclusive) {
+    while (next_shift_ < shifts_.size()) {
+      const MemoryShift& shift = shifts_[next_shift_];
+      if (shift.before_step > at || shift.phase > phase ||
+          (shift.phase == phase && !inclusive)) {
+        return;
+      }
+      live_ += shift.bytes;
+      ++next_shift_;
+      if (!out_.phases.empty() && live_ > out_.phases.back().peak) {
+        PhaseMemory& last = out_.phases.back();
+        last.peak = live_;
+        last.event = static_cast<uint32_t>(out_.events.size());
+      }
+    }
   }
 
   bool Run(uint32_t at, OperationId id) {
@@ -163,6 +188,9 @@ class Sweep {
 
   const Graph& graph_;
   std::span<const int64_t> beside_;
+  std::span<const MemoryShift> shifts_;
+  bool is_rank_;
+  size_t next_shift_ = 0;
   StepMemory out_;
   std::vector<int32_t> names_;  // by storage: values that live
   std::vector<bool> lives_;
@@ -175,7 +203,12 @@ class Sweep {
 
 std::optional<StepMemory> AnalyzeMemory(const Graph& graph,
                                         std::span<const int64_t> beside) {
-  return Sweep(graph, beside).Run();
+  return Sweep(graph, beside, std::nullopt).Run();
+}
+
+std::optional<StepMemory> AnalyzeRankMemory(
+    const Graph& graph, std::span<const MemoryShift> shifts) {
+  return Sweep(graph, {}, shifts).Run();
 }
 
 KeptMemory AnalyzeKept(const Graph& graph) {

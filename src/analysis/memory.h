@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/memory_shift.h"
 
 namespace foretell {
 
@@ -59,6 +60,12 @@ struct StepMemory {
 // operation, or empty. They count for peaks, and are no events.
 std::optional<StepMemory> AnalyzeMemory(const Graph& graph,
                                         std::span<const int64_t> beside = {});
+
+// One rank's step: memory that comes and goes beside the graph's operations, by
+// step. Each phase's peak is of its own operations and shifts alone, as
+// tools/pytorch's sharded recordings have it.
+std::optional<StepMemory> AnalyzeRankMemory(
+    const Graph& graph, std::span<const MemoryShift> shifts);
 
 // What autograd keeps after the forward: distinct storages that are no
 // parameter, buffer or input.

@@ -11,6 +11,7 @@
 #include "answers/claims.h"
 #include "answers/compare_trace.h"
 #include "answers/compile_step.h"
+#include "answers/rank_figures.h"
 #include "answers/read_model.h"
 #include "answers/step_figures.h"
 
@@ -20,9 +21,13 @@ namespace {
 BuildOptions OptionsOf(const Recording& recording) {
   BuildOptions options;
   options.library_only = true;
-  if (!recording.asked_class.empty())
+  if (!recording.asked_class.empty()) {
     options.class_name = recording.asked_class;
+  }
   if (recording.recorded_step) options.dtype = recording.step.dtype;
+  if (recording.recorded_rank) {
+    options.dtype = StepOfRank(recording).dtype;
+  }
   return options;
 }
 
@@ -123,6 +128,19 @@ std::optional<std::string> CompareNumber(int64_t derived, int64_t recorded) {
                      WithSeparators(recorded));
 }
 
+// Lists in order: the first place where they differ.
+std::optional<std::string> FirstDifferent(
+    const std::vector<std::string>& ours,
+    const std::vector<std::string>& theirs) {
+  for (size_t i = 0; i < std::max(ours.size(), theirs.size()); ++i) {
+    const std::string left = i < ours.size() ? ours[i] : "nothing";
+    const std::string right = i < theirs.size() ? theirs[i] : "nothing";
+    if (left == right) continue;
+    return fmt::format("{}: derived {}, recorded {}", i + 1, left, right);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> CompareFlops(
     const std::map<std::string, int64_t>& derived,
     const std::map<std::string, int64_t>& recorded) {
@@ -149,7 +167,8 @@ class Verifier {
     }
     const Family* family = FamilyOfClass(recording.class_name);
     if (family == nullptr ||
-        (recording.recorded_step && !family->has_operations)) {
+        ((recording.recorded_step || recording.recorded_rank) &&
+         !family->has_operations)) {
       ++answer_->unsupported;
       ++answer_->unsupported_classes[recording.class_name];
       return;
@@ -159,13 +178,18 @@ class Verifier {
                                                   : truth.no_config];
       return;
     }
-    if (recording.step.lora && !recording.recorded_step) {
+    if (recording.step.lora && !recording.recorded_step &&
+        !recording.recorded_rank) {
       ++answer_->left_out["adapters beside the model's own parameters"];
       return;
     }
     ++answer_->compared;
     if (recording.recorded_step) {
       CompareStep(truth);
+      return;
+    }
+    if (recording.recorded_rank) {
+      CompareRank(truth);
       return;
     }
     auto read = ReadCase(truth);
@@ -183,15 +207,19 @@ class Verifier {
   }
 
  private:
+  static const RecordedStep* StepOf(const Recording& recording) {
+    if (recording.recorded_rank) return &recording.recorded_rank->step;
+    return recording.recorded_step ? &*recording.recorded_step : nullptr;
+  }
+
   static std::vector<std::string> FieldsOf(const Recording& recording) {
-    if (recording.recorded_step) {
+    if (const RecordedStep* step = StepOf(recording)) {
       std::vector<std::string> out = {"parameters", "flops_forward"};
       if (recording.step.mode == StepMode::kTrain) {
-        out.push_back("flops_backward");
+        out.emplace_back("flops_backward");
       }
-      for (const auto& [name, value] : recording.recorded_step->figures) {
-        out.push_back(name);
-      }
+      for (const auto& [name, value] : step->figures) out.push_back(name);
+      if (recording.recorded_rank) out.emplace_back("collectives");
       return out;
     }
     if (!recording.has_tensors) return {"parameters"};
@@ -272,6 +300,17 @@ class Verifier {
            });
   }
 
+  void CompareRank(const TruthCase& truth) {
+    const Recording& recording = truth.recording;
+    const BuildOptions options = OptionsOf(recording);
+    auto derived = DeriveRank(ConfigOf(truth, options), options, recording);
+    if (const auto* refusal = std::get_if<Refusal>(&derived)) {
+      MissStep(truth, refusal->errors.front().what);
+      return;
+    }
+    CompareFigures(truth, std::get<RankFigures>(derived));
+  }
+
   void CompareStep(const TruthCase& truth) {
     const Recording& recording = truth.recording;
     const BuildOptions options = OptionsOf(recording);
@@ -287,35 +326,51 @@ class Verifier {
       MissStep(truth, "a size passes 2^63 - 1");
       return;
     }
+    const bool claims = ReasonsNotExact(step, recording.step).empty() &&
+                        !HidesOverride(recording, step.model.log.findings);
+    CompareFigures(truth, {step.model.built.class_name,
+                           step.model.parameters.total,
+                           *figures,
+                           claims,
+                           {}});
+  }
+
+  void CompareFigures(const TruthCase& truth, const RankFigures& derived) {
+    const Recording& recording = truth.recording;
     ClassTally& tally = answer_->by_class[recording.class_name];
     ++tally.n;
-    bool all_equal = step.model.built.class_name == recording.class_name;
+    bool all_equal = derived.class_name == recording.class_name;
     const auto note = [&](const std::string& field,
                           const std::optional<std::string>& difference,
                           double error) {
       all_equal = all_equal && !difference;
       Note(truth, field, difference, error);
     };
-    const Parameters total = step.model.parameters.total;
-    note("parameters", CompareTotal(total, recording.parameters),
-         ErrorOf(total.any().value().value_or(0), recording.parameters));
-    const RecordedStep& recorded = *recording.recorded_step;
+    note("parameters", CompareTotal(derived.parameters, recording.parameters),
+         ErrorOf(derived.parameters.any().value().value_or(0),
+                 recording.parameters));
+    const RecordedStep& recorded = *StepOf(recording);
     note("flops_forward",
-         CompareFlops(figures->flops_forward, recorded.flops_forward), 1);
+         CompareFlops(derived.step.flops_forward, recorded.flops_forward), 1);
     if (recording.step.mode == StepMode::kTrain) {
       note("flops_backward",
-           CompareFlops(figures->flops_backward, recorded.flops_backward), 1);
+           CompareFlops(derived.step.flops_backward, recorded.flops_backward),
+           1);
     }
     for (const auto& [name, value] : recorded.figures) {
-      const auto at = figures->figures.find(name);
-      const int64_t derived = at == figures->figures.end() ? 0 : at->second;
-      note(name, CompareNumber(derived, value),
-           ErrorOf(static_cast<double>(derived), value));
+      const auto at = derived.step.figures.find(name);
+      const int64_t figure = at == derived.step.figures.end() ? 0 : at->second;
+      note(name, CompareNumber(figure, value),
+           ErrorOf(static_cast<double>(figure), value));
     }
-    const bool claims = ReasonsNotExact(step, recording.step).empty() &&
-                        !HidesOverride(recording, step.model.log.findings);
-    if (claims) ++answer_->claimed_exact;
-    if (claims && !all_equal) ++answer_->wrong_claims;
+    if (recording.recorded_rank) {
+      note("collectives",
+           FirstDifferent(derived.collectives,
+                          recording.recorded_rank->collectives),
+           1);
+    }
+    if (derived.claims) ++answer_->claimed_exact;
+    if (derived.claims && !all_equal) ++answer_->wrong_claims;
     if (all_equal) ++tally.equal;
   }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "input/overrides.h"
+#include "input/recorded_rank.h"
 #include "input/row_fields.h"
 #include "input/source_disk.h"
 #include "input/step_case.h"
@@ -101,7 +102,12 @@ class RowReader {
 
   void ReadStep(Recording& out) {
     const ConfigValue* flops = fields_.Object("flops");
-    if (flops == nullptr || !out.step.sharding.empty()) return;
+    if (flops == nullptr) return;
+    std::optional<RecordedRank> rank;
+    if (!out.step.sharding.empty()) {
+      rank = ReadRank(fields_, out.step);
+      if (!rank) return;  // not divided by data alone
+    }
     RecordedStep step;
     ReadFlops(fields_.Of(*flops), "forward", step.flops_forward);
     ReadFlops(fields_.Of(*flops), "backward", step.flops_backward);
@@ -124,8 +130,9 @@ class RowReader {
       figure(fields_.Of(*saved), "unique_bytes", "saved_bytes");
       figure(fields_.Of(*saved), "unique_count", "saved_count");
     }
-    for (const std::string_view key : {"live_after_forward", "gradient_bytes",
-                                       "optimizer_bytes", "cache_bytes"}) {
+    for (const std::string_view key :
+         {"live_after_forward", "gradient_bytes", "optimizer_bytes",
+          "cache_bytes", "parameter_bytes"}) {
       figure(fields_, key, key);
     }
     if (const ConfigValue* peak = fields_.Object("peak")) {
@@ -136,7 +143,12 @@ class RowReader {
         }
       }
     }
-    out.recorded_step = std::move(step);
+    if (rank) {
+      rank->step = std::move(step);
+      out.recorded_rank = *std::move(rank);
+    } else {
+      out.recorded_step = std::move(step);
+    }
   }
 
   std::vector<Override> ReadChanges(const RowFields& fields,

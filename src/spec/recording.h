@@ -15,6 +15,7 @@
 
 #include "base/shape.h"
 #include "spec/model_config.h"
+#include "spec/rank_case.h"
 #include "spec/step_case.h"
 
 namespace foretell {
@@ -53,6 +54,16 @@ struct RecordedStep {
   std::map<std::string, int64_t> figures;
 };
 
+// One rank's share of a step that is divided by data.
+struct RecordedRank {
+  RankCase rank;
+  // Settings that nothing here follows; then no figure is claimed.
+  std::vector<std::string> unfollowed;
+  RecordedStep step;  // its figures are the rank's
+  // "allgather_base bf16 4096 of 8, forward, 2 times"
+  std::vector<std::string> collectives;
+};
+
 struct Recording {
   std::string key;     // the row's own key
   int64_t line = 0;    // in its file, from 1
@@ -75,6 +86,7 @@ struct Recording {
   bool has_tensors = false;  // false for recordings of steps
   StepCase step;
   std::optional<RecordedStep> recorded_step;
+  std::optional<RecordedRank> recorded_rank;  // of a step that is divided
 };
 
 // Recordings with the configurations that they name; what scoring reads.

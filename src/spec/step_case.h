@@ -44,7 +44,7 @@ struct StepCase {
   // Stated shapes of what goes in; worked out from the class where empty.
   std::vector<StepInput> inputs;
   // How it is divided among cards ("fsdp2"); empty: one card. Figures of a
-  // divided step are one rank's, which nothing here derives.
+  // divided step are one rank's (spec/rank_case.h).
   std::string sharding;
   bool mask = false;              // a full attention mask is passed
   DType dtype = DType::kFloat32;  // of the parameters

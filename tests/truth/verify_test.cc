@@ -97,6 +97,15 @@ TEST(Verify, FurtherSettingsOfStepsAreDerivedExactly) {
   EXPECT_GE(answer.claimed_exact, 135);
 }
 
+// One rank under FSDP 1 and 2 and DDP: memory, FLOPs and collectives. Clipping
+// is not followed and not claimed.
+TEST(Verify, RanksOfDividedStepsAreDerivedExactly) {
+  const VerifyAnswer answer = Verify("steps_sharded.jsonl");
+  EXPECT_EQ(answer.wrong_claims, 0) << Differences(answer);
+  EXPECT_GE(answer.compared, 79);
+  EXPECT_GE(answer.claimed_exact, answer.compared - 1);
+}
+
 TEST(Verify, WhatTheLibraryRefusesIsRefused) {
   const VerifyAnswer answer = Verify("params_variants.jsonl");
   EXPECT_GE(answer.error_rows, 140);

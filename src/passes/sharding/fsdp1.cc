@@ -1,0 +1,217 @@
+// FullyShardedDataParallel with use_orig_params: a unit's parameters lie in one
+// flat parameter, each aligned to 16 bytes, divided evenly.
+//
+// Forward: the flat parameter is gathered in place (in mixed precision from a
+// cast share), and freed after a block's forward. Backward: as a unit's begins,
+// the one that will follow is gathered. As it ends, the gradients of all its
+// parameters are joined into a flat one, which in mixed precision is cast, and
+// reduced. Reduced gradients stay until the next forward begins.
+// (_flat_param.py; _runtime_utils.py, _pre_forward to _post_backward_hook.)
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "base/dtype.h"
+#include "passes/sharding/share_writer.h"
+
+namespace foretell {
+namespace {
+
+constexpr int64_t kAlignment = 16;  // bytes; _get_aligned_numel
+
+// Where each parameter lies in its unit's flat one, in elements.
+struct FlatUnit {
+  std::vector<int64_t> begins;  // by parameter
+  int64_t elements = 0;
+  int64_t filled = 0;  // of these, what only fills up
+  int64_t share = 0;
+};
+
+FlatUnit Flatten(const Graph& graph, const RankCase& rank,
+                 const ShardUnit& unit) {
+  FlatUnit out;
+  if (unit.parameters.empty()) return out;
+  const DType computes = graph[unit.parameters.front().value].dtype;
+  const int64_t aligned = kAlignment / std::max<int64_t>(1, BytesOf(computes));
+  const auto fill_to = [&out](int64_t multiple) {
+    const int64_t missing = (multiple - out.elements % multiple) % multiple;
+    out.elements += missing;
+    out.filled += missing;
+  };
+  for (const UnitParameter& one : unit.parameters) {
+    fill_to(aligned);
+    out.begins.push_back(out.elements);
+    out.elements += one.elements;
+  }
+  fill_to(rank.ranks);
+  out.share = out.elements / rank.ranks;
+  return out;
+}
+
+class Fsdp1 {
+ public:
+  Fsdp1(const Graph& graph, const RankCase& rank,
+        const std::vector<ShardUnit>& units)
+      : rank_(rank), units_(units), write_(graph, rank.ranks) {
+    computes_ = rank.param_dtype.value_or(rank.dtype);
+    reduced_ = rank.reduce_dtype.value_or(computes_);
+    for (const ShardUnit& unit : units) {
+      flat_.push_back(Flatten(graph, rank, unit));
+      share_bytes_ += flat_.back().share * BytesOf(rank.dtype);
+    }
+  }
+
+  RankShare Run() {
+    // Those of the step before, until the root's forward begins.
+    write_.MoveTo(0, Phase::kForward);
+    write_.Take(share_bytes_);
+    write_.Free(share_bytes_);
+    for (int64_t i = 1; i < rank_.accumulate; ++i) {
+      const size_t before = write_.share().shifts.size();
+      Forward();
+      Backward(rank_.reduces_always);
+      write_.share().shifts.resize(before);
+    }
+    HoldEarlier();
+    Forward();
+    Backward(true);
+    write_.share().parameter_bytes = share_bytes_;
+    write_.share().gradient_bytes = share_bytes_;
+    return std::move(write_.share());
+  }
+
+ private:
+  // Gradients of earlier micro-steps: flat and whole, or reduced.
+  void HoldEarlier() {
+    if (rank_.accumulate <= 1) return;
+    write_.MoveTo(0, Phase::kForward);
+    if (rank_.reduces_always) write_.Take(share_bytes_);
+    for (size_t at = 0; at < units_.size() && !rank_.reduces_always; ++at) {
+      write_.Take(Whole(at));
+    }
+  }
+
+  int64_t Whole(size_t at) const {
+    return flat_[at].elements * BytesOf(computes_);
+  }
+
+  void Gather(size_t at) {
+    const int64_t cast =
+        computes_ == rank_.dtype ? 0 : flat_[at].share * BytesOf(computes_);
+    write_.Take(cast);
+    write_.Take(Whole(at));
+    write_.Say("allgather_base", ShortNameOf(computes_), Whole(at));
+    write_.Free(cast);
+  }
+
+  void Forward() {
+    write_.MoveTo(0, Phase::kForward);
+    if (units_.back().is_root) Gather(units_.size() - 1);
+    for (size_t i = 0; i < units_.size(); ++i) {
+      const ShardUnit& unit = units_[i];
+      if (unit.is_root) continue;
+      write_.MoveTo(*unit.forward_begin, Phase::kForward);
+      Gather(i);
+      write_.MoveTo(*unit.forward_end, Phase::kForward);
+      write_.Free(Whole(i));
+    }
+  }
+
+  void Backward(bool reduces) {
+    for (size_t at = units_.size(); at-- > 0;) {
+      const ShardUnit& unit = units_[at];
+      if (unit.is_root) {
+        write_.MoveToStartOf(Phase::kBackward);
+      } else if (unit.backward_begin) {
+        write_.MoveTo(*unit.backward_begin, Phase::kBackward);
+      } else {
+        continue;
+      }
+      const bool is_first = at + 1 == units_.size();
+      if (!unit.is_root && (is_first || !rank_.prefetches)) Gather(at);
+      if (at > 0 && rank_.prefetches) Gather(at - 1);
+      if (unit.is_root) continue;
+      write_.MoveTo(*unit.backward_end, Phase::kBackward);
+      Reduce(at, reduces);
+    }
+    write_.MoveToEndOf(Phase::kBackward);
+    if (units_.back().is_root) Reduce(units_.size() - 1, reduces);
+  }
+
+  // The split's backward joins the parts, zeros where something fills up.
+  void Reduce(size_t at, bool reduces) {
+    const FlatUnit& flat = flat_[at];
+    const int64_t fills = flat.filled * BytesOf(computes_);
+    write_.Take(fills);
+    write_.Take(Whole(at));  // of the flat gradient
+    write_.Free(fills);
+    write_.Free(units_[at].gradient_bytes);
+    write_.Free(Whole(at));  // the parameters
+    if (!reduces) return;
+    int64_t cast = 0;
+    if (reduced_ != computes_) {
+      cast = flat.elements * BytesOf(reduced_);
+      write_.Take(cast);
+    }
+    const int64_t output = flat.share * BytesOf(reduced_);
+    write_.Take(output);
+    write_.Say("reduce_scatter_base", ShortNameOf(reduced_),
+               flat.elements * BytesOf(reduced_));
+    if (reduced_ != rank_.dtype) {
+      write_.Take(flat.share * BytesOf(rank_.dtype));
+      write_.Free(output);
+    }
+    if (rank_.accumulate > 1 && rank_.reduces_always) {
+      write_.Free(flat.share * BytesOf(rank_.dtype));  // added likewise
+    }
+    write_.Free(cast);
+    write_.Free(Whole(at));  // the flat gradient
+    // What was added to it: autograd holds it for the hook that reduces.
+    if (rank_.accumulate > 1 && !rank_.reduces_always) write_.Free(Whole(at));
+  }
+
+  const RankCase& rank_;
+  const std::vector<ShardUnit>& units_;
+  ShareWriter write_;
+  std::vector<FlatUnit> flat_;
+  DType computes_;
+  DType reduced_;
+  int64_t share_bytes_ = 0;
+};
+
+}  // namespace
+
+RankShare DivideByFsdp1(Graph& graph, const RankCase& rank,
+                        const std::vector<ShardUnit>& units) {
+  RankShare share = Fsdp1(graph, rank, units).Run();
+  // One share for all of a unit: it stands at the first of its parameters.
+  for (const ShardUnit& unit : units) {
+    int64_t bytes = Flatten(graph, rank, unit).share * BytesOf(rank.dtype);
+    for (const UnitParameter& one : unit.parameters) {
+      graph.storages[graph[one.value].storage.index].bytes = bytes;
+      bytes = 0;
+    }
+  }
+  return share;
+}
+
+HeldElements Fsdp1Pieces(const Graph& graph, const RankCase& rank,
+                         const std::vector<ShardUnit>& units) {
+  std::map<ValueId, int64_t> held;
+  for (const ShardUnit& unit : units) {
+    const FlatUnit flat = Flatten(graph, rank, unit);
+    const int64_t begin = flat.share * rank.rank;
+    for (size_t i = 0; i < unit.parameters.size(); ++i) {
+      const int64_t from = std::max(begin, flat.begins[i]);
+      const int64_t to = std::min(begin + flat.share,
+                                  flat.begins[i] + unit.parameters[i].elements);
+      held[unit.parameters[i].value] = std::max<int64_t>(0, to - from);
+    }
+  }
+  return [held = std::move(held)](ValueId leaf) {
+    const auto at = held.find(leaf);
+    return at == held.end() ? 0 : at->second;
+  };
+}
+
+}  // namespace foretell
