@@ -1,5 +1,8 @@
 // What the wrappers of data parallelism have in common as their share of a step
 // is written: memory that comes and goes, and collectives, in order.
+//
+// In: a compiled step of the whole model and its units. Out: a rank's share of
+// it, by wrapper; divide_step.h says what of it is followed.
 #ifndef FORETELL_PASSES_SHARDING_SHARE_WRITER_H_
 #define FORETELL_PASSES_SHARDING_SHARE_WRITER_H_
 
