@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "analysis/memory.h"
@@ -18,6 +19,15 @@ Refusal TooLarge() {
   return Refusal{{std::move(error)}};
 }
 
+// A buffer is built with the parameters' dtype and stays as it is, where the
+// step is written as if it had the dtype that parameters are gathered in.
+bool CastsBuffers(const Graph& graph, const RankCase& rank) {
+  if (!rank.param_dtype || *rank.param_dtype == rank.dtype) return false;
+  return std::ranges::any_of(graph.buffers, [&](const Buffer& buffer) {
+    return graph[buffer.value].dtype == *rank.param_dtype;
+  });
+}
+
 }  // namespace
 
 StepCase StepOfRank(const Recording& recording) {
@@ -32,6 +42,7 @@ StepCase StepOfRank(const Recording& recording) {
   // The recorder asks the wrapped model for its arguments' names; adapters'
   // wrapper does not tell them, so that no labels are passed.
   if (step.lora) {
+    if (rank.param_dtype) step.lora->float32 = false;  // gathered likewise
     step.inputs = {
         {"input_ids", DType::kInt64, Shape({step.batch, step.sequence})}};
   }
@@ -53,7 +64,8 @@ std::variant<RankFigures, Refusal> DeriveRank(const ModelConfig& config,
   out.class_name = whole.model.built.class_name;
   out.parameters = whole.model.parameters.total;
   out.claims = ReasonsNotExact(whole, step).empty() &&
-               recording.recorded_rank->unfollowed.empty();
+               recording.recorded_rank->unfollowed.empty() &&
+               !CastsBuffers(whole.graph(), recording.recorded_rank->rank);
   std::vector<GradientOf> gradients;
   for (size_t i = 0; i < whole.gradients.size(); ++i) {
     gradients.push_back({whole.gradient_layouts[i].leaf, whole.gradients[i]});

@@ -70,6 +70,10 @@ class RankReader {
   }
 
   void NoteUnfollowed(RecordedRank& out) const {
+    if (step_.lora && out.rank.param_dtype == step_.dtype &&
+        step_.dtype != DType::kFloat32) {
+      out.unfollowed.emplace_back("adapters that are cast where nothing is");
+    }
     if (Count("clip", 0) != 0) {
       out.unfollowed.emplace_back("the clipping of gradients");
     }

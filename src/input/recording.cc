@@ -130,11 +130,11 @@ class RowReader {
       figure(fields_.Of(*saved), "unique_bytes", "saved_bytes");
       figure(fields_.Of(*saved), "unique_count", "saved_count");
     }
-    for (const std::string_view key :
-         {"live_after_forward", "gradient_bytes", "optimizer_bytes",
-          "cache_bytes", "parameter_bytes"}) {
+    for (const std::string_view key : {"live_after_forward", "gradient_bytes",
+                                       "optimizer_bytes", "cache_bytes"}) {
       figure(fields_, key, key);
     }
+    if (rank) figure(fields_, "parameter_bytes", "parameter_bytes");
     if (const ConfigValue* peak = fields_.Object("peak")) {
       for (const std::string_view phase :
            {"forward", "backward", "optimizer"}) {
