@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/input_error.h"
 #include "front/score_bar.h"
+#include "input/kernel_table.h"
 #include "input/measured_rows.h"
 #include "input/serving_source.h"
 #include "report/present_score.h"
@@ -40,11 +41,14 @@ Outcome RunScore(const Invocation& invocation) {
   FORETELL_CHECK(request.set != nullptr, "a set that the table allowed");
   request.bars = BarsOf(invocation);
   request.rows =
-      LoadMeasuredRows({.path = invocation.Argument("FILE"),
-                        .model_field = std::string(request.set->model_field),
-                        .card_field = std::string(request.set->card_field),
-                        .configs_dir = invocation.Text("configs"),
-                        .aliases_file = invocation.Text("aliases")});
+      request.set->form == RecordForm::kKernelCurves
+          ? LoadKernelTable(invocation.Argument("FILE"))
+          : LoadMeasuredRows(
+                {.path = invocation.Argument("FILE"),
+                 .model_field = std::string(request.set->model_field),
+                 .card_field = std::string(request.set->card_field),
+                 .configs_dir = invocation.Text("configs"),
+                 .aliases_file = invocation.Text("aliases")});
   const auto serving = MakeServingSource(invocation.Text("configs"));
   request.serving = serving.get();
   const ScoreAnswer answer = AnswerScore(request);

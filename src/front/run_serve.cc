@@ -161,6 +161,10 @@ class HubServingSource : public ServingSource {
   std::optional<ServingCard> Card(std::string_view name) const override {
     return known_.Card(name);
   }
+  std::shared_ptr<const TimedDevice> Timed(
+      std::string_view name) const override {
+    return known_.Timed(name);
+  }
   std::shared_ptr<const ModelConfig> Model(
       std::string_view name) const override {
     const auto [found, is_new] = found_.try_emplace(std::string(name));

@@ -15,6 +15,7 @@
 #include "input/launch_flags.h"
 #include "input/model_config_source.h"
 #include "input/source_disk.h"
+#include "input/timed_device.h"
 
 namespace foretell {
 namespace {
@@ -171,6 +172,18 @@ class EmbeddedServing : public ServingSource {
     return std::nullopt;
   }
 
+  std::shared_ptr<const TimedDevice> Timed(
+      std::string_view name) const override {
+    const auto there = timed_.find(name);
+    if (there != timed_.end()) return there->second;
+    std::shared_ptr<const TimedDevice> timed;
+    if (auto device = DeviceNamed(name)) {
+      timed =
+          std::make_shared<const TimedDevice>(WithTimes(*std::move(device)));
+    }
+    return timed_.emplace(std::string(name), timed).first->second;
+  }
+
  private:
   std::shared_ptr<const ModelConfig> Load(std::string_view name) const {
     const std::string file = configs_ ? FileOf(*configs_, name) : "";
@@ -193,6 +206,8 @@ class EmbeddedServing : public ServingSource {
   mutable std::map<ServingEngine, std::vector<EngineVersion>> versions_;
   mutable std::map<std::string, std::shared_ptr<const ModelConfig>, std::less<>>
       models_;
+  mutable std::map<std::string, std::shared_ptr<const TimedDevice>, std::less<>>
+      timed_;
 };
 
 }  // namespace

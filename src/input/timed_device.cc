@@ -2,8 +2,16 @@
 
 #include <utility>
 
+#include "input/kernel_coefficients.h"
+
 namespace foretell {
 
-TimedDevice WithTimes(Device device) { return {std::move(device)}; }
+TimedDevice WithTimes(Device device) {
+  TimedDevice out;
+  out.own = CoefficientsOf(device.id);
+  out.any = CoefficientsOf("any");
+  out.device = std::move(device);
+  return out;
+}
 
 }  // namespace foretell

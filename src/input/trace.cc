@@ -1,15 +1,14 @@
 #include "input/trace.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "input/gzip.h"
 #include "input/overrides.h"
 #include "input/row_fields.h"
 #include "input/source_disk.h"
@@ -104,61 +103,7 @@ void ReadCase(const RowFields& result, Trace& out) {
   out.overrides = ParseOverrides(fields.OptionalText("over"), "over");
 }
 
-// inflateInit2's way to say "a gzip header".
-constexpr int kGzipWindow = 15 + 16;
-
-class Inflater {
- public:
-  Inflater() { ready_ = inflateInit2(&stream_, kGzipWindow) == Z_OK; }
-  ~Inflater() {
-    if (ready_) inflateEnd(&stream_);
-  }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-
-  // Nothing where the bytes are no gzip stream, are cut short, or unpack to
-  // more than `max_bytes`.
-  std::optional<std::string> Run(const std::string& bytes, int64_t max_bytes) {
-    if (!ready_ || bytes.size() > std::numeric_limits<uInt>::max()) {
-      return std::nullopt;
-    }
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-    stream_.avail_in = static_cast<uInt>(bytes.size());
-    std::string out;
-    std::string chunk(1 << 16, '\0');
-    int status = Z_OK;
-    while (status != Z_STREAM_END) {
-      stream_.next_out = reinterpret_cast<Bytef*>(chunk.data());
-      stream_.avail_out = static_cast<uInt>(chunk.size());
-      status = inflate(&stream_, Z_NO_FLUSH);
-      if (status != Z_OK && status != Z_STREAM_END) return std::nullopt;
-      out.append(chunk, 0, chunk.size() - stream_.avail_out);
-      if (static_cast<int64_t>(out.size()) > max_bytes) return std::nullopt;
-      const bool is_stuck =
-          status == Z_OK && stream_.avail_in == 0 && stream_.avail_out > 0;
-      if (is_stuck) return std::nullopt;
-    }
-    return out;
-  }
-
- private:
-  z_stream stream_ = {};
-  bool ready_ = false;
-};
-
 }  // namespace
-
-std::string UnpackGzip(const std::string& gzip_bytes, int64_t max_bytes,
-                       const std::string& source) {
-  auto text = Inflater().Run(gzip_bytes, max_bytes);
-  if (!text) {
-    Refuse(source,
-           fmt::format("is no whole gzip stream of at most {} bytes unpacked",
-                       max_bytes),
-           "record the trace again with tools/pytorch/record_traces.py");
-  }
-  return *std::move(text);
-}
 
 Trace ParseTrace(const std::string& gzip_bytes, const std::string& source) {
   const std::string text = UnpackGzip(gzip_bytes, kTraceTextBytes, source);

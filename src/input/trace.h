@@ -25,10 +25,8 @@ inline constexpr int64_t kTraceTextBytes = int64_t{256} << 20;
 
 Trace LoadTrace(const std::string& path);
 
-// Pure functions of the bytes.
+// A pure function of the bytes.
 Trace ParseTrace(const std::string& gzip_bytes, const std::string& source);
-std::string UnpackGzip(const std::string& gzip_bytes, int64_t max_bytes,
-                       const std::string& source);
 
 }  // namespace foretell
 

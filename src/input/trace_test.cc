@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/input_error.h"
+#include "input/gzip.h"
 
 namespace foretell {
 namespace {

@@ -16,6 +16,7 @@
 #include "spec/engine_facts.h"
 #include "spec/model_config.h"
 #include "spec/serving.h"
+#include "spec/timed_device.h"
 
 namespace foretell {
 
@@ -40,6 +41,10 @@ class ServingSource {
       std::string_view name) const = 0;
   // By the name that people write; nothing where there is none.
   virtual std::optional<ServingCard> Card(std::string_view name) const = 0;
+  // The same with its kernels' times; null where no card, or several, have
+  // the name.
+  virtual std::shared_ptr<const TimedDevice> Timed(
+      std::string_view name) const = 0;
 };
 
 // The engine's arguments as words without places, as a shell hands them over.

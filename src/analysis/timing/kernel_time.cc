@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
 
+#include "analysis/timing/kernel_surface.h"
 #include "analysis/timing/kernel_work.h"
 
 namespace foretell {
@@ -65,9 +68,10 @@ std::string_view NameOf(Limit limit) {
   return "launch";
 }
 
-KernelTime TimeOf(const TimedDevice& timed, const Runtime& /*runtime*/,
-                  const KernelShape& shape) {
-  const Device& device = timed.device;
+namespace {
+
+// What the specification allows at least, and a guess from it.
+KernelTime SpecificationTime(const Device& device, const KernelShape& shape) {
   const KernelWork work = WorkOf(shape);
   KernelTime out;
   out.basis = "the card's specification";
@@ -108,6 +112,100 @@ KernelTime TimeOf(const TimedDevice& timed, const Runtime& /*runtime*/,
                 : longest == memory   ? Limit::kMemory
                                       : Limit::kCommunication;
   }
+  return out;
+}
+
+Limit LimitOf(const KernelModel& model, int part) {
+  if (part < 0) return Limit::kLaunch;
+  const KernelProduct& product = model.basis[static_cast<size_t>(part)];
+  switch (product.multiplied.front()) {
+    case KernelVariable::kMemoryUs:
+    case KernelVariable::kM:
+      return Limit::kMemory;
+    case KernelVariable::kLinkUs:
+    case KernelVariable::kMessageBytes:
+      return Limit::kCommunication;
+    default:
+      return Limit::kArithmetic;
+  }
+}
+
+Reach ReachOf(const SurfaceTime& time) {
+  if (time.other_dtype || time.octaves_outside > 1) return Reach::kOutside;
+  return time.octaves_outside > 0 ? Reach::kNear : Reach::kInside;
+}
+
+// Null where no table holds such kernels of the card.
+const KernelModel* ModelOf(const KernelCoefficients* coefficients,
+                           std::string_view kind) {
+  if (coefficients == nullptr || kind.empty()) return nullptr;
+  const auto at = coefficients->models.find(std::string(kind));
+  return at == coefficients->models.end() ? nullptr : &at->second;
+}
+
+// The tables hold one machine's links.
+bool LeavesTheMachine(const Device& device, const KernelShape& shape) {
+  const auto* collective = std::get_if<Collective>(&shape);
+  return collective != nullptr &&
+         collective->ranks > NodeOf(device, *collective);
+}
+
+int64_t RepeatsOf(const KernelShape& shape) {
+  const auto* pass = std::get_if<MemoryPass>(&shape);
+  return pass == nullptr ? 1 : std::max<int64_t>(pass->kernels, 1);
+}
+
+}  // namespace
+
+KernelTime TimeOf(const TimedDevice& timed, const Runtime& runtime,
+                  const KernelShape& shape) {
+  KernelTime out = SpecificationTime(timed.device, shape);
+  if (!out.is_known() || LeavesTheMachine(timed.device, shape)) return out;
+  if (const auto* collective = std::get_if<Collective>(&shape)) {
+    if (collective->ranks <= 1) return out;
+  }
+  KernelPoint point = PointOf(shape, runtime.framework);
+  const KernelModel* model = ModelOf(timed.own.get(), point.kind);
+  const bool is_own = model != nullptr;
+  if (!is_own) model = ModelOf(timed.any.get(), point.kind);
+  if (model == nullptr || !Complete(timed, point)) return out;
+  const SurfaceTime time =
+      Evaluate(*model, runtime.framework, runtime.version, point);
+  const auto repeats = static_cast<double>(RepeatsOf(shape));
+  out.us = time.us * repeats;
+  out.low = time.low * repeats;
+  out.high = time.high * repeats;
+  out.limit = LimitOf(*model, time.largest_part);
+  out.reach = is_own ? ReachOf(time) : Reach::kOutside;
+  out.basis = is_own ? std::string_view(time.series->basis)
+                     : "other cards' measurements, by the specification";
+  return out;
+}
+
+KernelTime TimeOfPoint(const TimedDevice& timed, const Runtime& runtime,
+                       KernelPoint point) {
+  KernelTime out;
+  const KernelModel* model = ModelOf(timed.own.get(), point.kind);
+  const bool is_own = model != nullptr;
+  if (!is_own) model = ModelOf(timed.any.get(), point.kind);
+  if (model == nullptr) {
+    out.missing = "no such kernels were measured";
+    return out;
+  }
+  if (!Complete(timed, point)) {
+    out.missing = "the card's peak or bandwidth";
+    return out;
+  }
+  const SurfaceTime time =
+      Evaluate(*model, runtime.framework, runtime.version, point);
+  out.us = time.us;
+  out.low = time.low;
+  out.high = time.high;
+  out.limit = LimitOf(*model, time.largest_part);
+  out.reach = is_own ? ReachOf(time) : Reach::kOutside;
+  out.basis = time.series->basis;
+  out.arithmetic_us = point.numbers[KernelVariable::kArithmeticUs];
+  out.memory_us = point.numbers[KernelVariable::kMemoryUs];
   return out;
 }
 

@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/timing/kernel_point.h"
 #include "analysis/timing/kernel_shapes.h"
 #include "spec/timed_device.h"
 
@@ -73,6 +74,11 @@ struct KernelTime {
 
 KernelTime TimeOf(const TimedDevice& device, const Runtime& runtime,
                   const KernelShape& shape);
+
+// The same of a point of the measured tables, completed here: kinds that no
+// shape names (whole attention modules, recurrences) have a time so.
+KernelTime TimeOfPoint(const TimedDevice& device, const Runtime& runtime,
+                       KernelPoint point);
 
 }  // namespace foretell
 

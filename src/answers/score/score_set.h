@@ -8,6 +8,7 @@
 #ifndef FORETELL_ANSWERS_SCORE_SCORE_SET_H_
 #define FORETELL_ANSWERS_SCORE_SCORE_SET_H_
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,12 @@
 
 namespace foretell {
 
+// How a set's files are written.
+enum class RecordForm : uint8_t {
+  kJsonLines,     // input/measured_rows.h
+  kKernelCurves,  // input/kernel_table.h
+};
+
 struct ScoreSet {
   std::string_view name = {};  // "weights_bytes"
   std::string_view doc = {};   // what is compared, one sentence
@@ -25,6 +32,7 @@ struct ScoreSet {
   std::string_view model_field = "model";
   // Which names its card.
   std::string_view card_field = {};
+  RecordForm form = RecordForm::kJsonLines;
   // Paths of the fields that a prediction may read.
   std::vector<std::string_view> settings = {};
   // Sees the settings and the configuration only.

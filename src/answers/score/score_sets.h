@@ -37,6 +37,8 @@ Prediction PredictInferenceSpeed(const ScoreInput& input);
 std::vector<Measured> MeasureInferenceSpeed(const ConfigValue& row);
 Prediction PredictServingPoint(const ScoreInput& input);
 std::vector<Measured> MeasureServingPoint(const ConfigValue& row);
+Prediction PredictKernels(const ScoreInput& input);
+std::vector<Measured> MeasureKernels(const ConfigValue& row);
 void FinishVllmMemory(const std::vector<Score>& scores, ScoreGroups& groups);
 
 }  // namespace foretell

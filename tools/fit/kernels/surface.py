@@ -1,0 +1,177 @@
+"""Fits one kind of one system: trees over features, with an interval.
+
+A first guess is a sum of a fixed part and of shares of what a kernel must do
+(tables.BASIS), its weights by series and none negative. The trees correct it:
+they sum to the logarithm of time over it. Errors are told of shapes that were left out: the shapes are
+split by a hash into four parts, two of which are predicted by trees that did
+not see them. The interval comes from those errors: a second, small sum of
+trees gives their size over the features, and the 5th and 95th percentile of
+error over size close it.
+"""
+import zlib
+
+import lightgbm as lgb
+import numpy as np
+from scipy.optimize import nnls
+
+import features
+import tables
+
+# Kind -> trees and leaves, so that a system's file stays below 200 KB. What
+# serves most has most.
+SIZES = {
+    "gemm": (250, 63), "attention_prefill": (120, 63),
+    "attention_decode": (140, 63), "attention_encoder": (50, 31),
+    "mla_prefill": (40, 31), "mla_decode": (60, 31), "mla_bmm": (40, 15),
+    "moe": (130, 63), "collective": (40, 15), "allreduce_custom": (40, 15),
+    "quantize": (25, 15),
+    "linear_attention_gdn": (25, 31), "moe_wideep_trtllm": (20, 15),
+    "moe_wideep_sglang": (12, 15), "mla_wideep_sglang": (15, 15),
+    "mlp_wideep_sglang": (8, 7),
+}
+OTHER = (20, 15)
+PARTS = 4
+SPREAD = (10, 15)
+SETTINGS = {"objective": "l1", "num_threads": 1, "verbose": -1,
+            "feature_fraction": .7, "bagging_fraction": .6, "bagging_freq": 1,
+            "max_bin": 127, "seed": 9, "deterministic": True, "force_row_wise": True}
+# Variables whose measured range is told, where a kind has them.
+RANGED = ["m", "n", "k", "batch", "q_heads", "kv_heads", "head_dim",
+          "seq_len", "past_tokens", "tokens", "hidden", "inner", "experts",
+          "topk", "gpus", "message_bytes", "arithmetic_us", "memory_us"]
+
+
+def part_of(text):
+    return zlib.crc32(text.encode()) % PARTS
+
+
+MOST_FITTED = 20000  # points of a series that its first guess is fitted to
+
+
+def weights(time, parts):
+    """Of the fixed part and of `parts`, for the least relative error."""
+    step = max(1, len(time) // MOST_FITTED)
+    a = np.stack([np.ones(len(time)), *parts], 1)[::step]
+    t = time[::step]
+    scale = np.maximum((a / t[:, None]).max(0), 1e-30)
+    found, _ = nnls(a / t[:, None] / scale, np.ones(len(t)))
+    found = found / scale
+    if not found.any():
+        found[0] = np.median(t)
+    # Never nothing: a tenth of the least time.
+    found[0] = max(found[0], 0.1 * t.min())
+    return [float(f"{w:.5g}") for w in found]
+
+
+class Series:
+    """The rows of one kernel: its words, its first guess, and where the mean
+    of what that leaves lies."""
+
+    def __init__(self, kind, table):
+        parts = [features.product(p, table.numbers)
+                 for p in tables.basis_of(kind)]
+        self.names = tables.WORDS + [
+            w for w in tables.KINDS[kind][1]]
+        key = np.zeros(len(table.time), int)
+        for name in self.names:
+            key = key * len(table.vocabulary[name]) + table.words[name]
+        _, first, self.index = np.unique(key, return_index=True,
+                                         return_inverse=True)
+        self.base = np.zeros(len(table.time))
+        found = []
+        for i in range(len(first)):
+            at = self.index == i
+            w = weights(table.time[at], [p[at] for p in parts])
+            self.base[at] = w[0] + sum(
+                x * p[at] for x, p in zip(w[1:], parts))
+            found.append(w)
+        self.target = np.log(table.time / self.base)
+        # Placed by how fast a series is where it is slowest to start.
+        mean = np.array([found[i][0] for i in range(len(first))])
+        self.place = np.argsort(np.argsort(mean))
+        self.rows = []
+        for i, at in enumerate(first):
+            words = [int(table.words[n][at]) for n in self.names]
+            self.rows.append([*words, int(self.place[i]),
+                              int((self.index == i).sum()), found[i]])
+
+
+def matrix(kind, table, series):
+    columns, names = [], []
+    for text in features.FEATURES[kind]:
+        if text == "series":
+            column = series.place[series.index].astype(float)
+        elif text.startswith("code "):
+            if text[5:] not in table.words:
+                continue
+            column = table.words[text[5:]].astype(float)
+        else:
+            try:
+                column = features.evaluate(text, table.numbers)
+            except KeyError:
+                continue  # the table has no such column
+        columns.append(np.broadcast_to(column, table.time.shape))
+        names.append(text)
+    return np.stack(columns, 1).astype(np.float32), names
+
+
+def train(x, y, trees, leaves, **more):
+    least = 20 if len(y) > 5000 else 5
+    rate = 0.1 if trees > 100 else 0.15
+    return lgb.train({**SETTINGS, "num_leaves": leaves,
+                      "min_data_in_leaf": least, "learning_rate": rate,
+                      **more}, lgb.Dataset(x, y), trees)
+
+
+def predict(booster, x):
+    return booster.predict(x, num_threads=1)
+
+
+def fit(kind, table, card, size=None):
+    """The kind's row, and the errors of left-out shapes."""
+    tables.derive(kind, table, card)
+    series = Series(kind, table)
+    target = series.target
+    x, names = matrix(kind, table, series)
+    trees, leaves = size or SIZES.get(kind, OTHER)
+    part = np.array([part_of(s) for s in table.shape])[table.curve]
+    if len(np.unique(part)) < PARTS:  # few shapes: curves
+        part = (np.arange(len(table.shape)) % PARTS)[table.curve]
+    error = np.full(len(target), np.nan)
+    for out in (0, 2):
+        m = part == out
+        if m.any() and not m.all():
+            booster = train(x[~m], target[~m], trees, leaves)
+            error[m] = predict(booster, x[m]) - target[m]
+    known = ~np.isnan(error)
+    size_of = np.log(np.abs(error[known]) + 0.003)
+    spread = train(x[known], size_of, *SPREAD, objective="l2")
+    # Over shapes that the second sum did not see either.
+    halves = part[known] == 0
+    over = np.full(known.sum(), np.nan)
+    for h in (halves, ~halves):
+        if h.any() and not h.all():
+            s = train(x[known][~h], size_of[~h], *SPREAD, objective="l2")
+            over[h] = error[known][h] / np.exp(predict(s, x[known][h]))
+    good = ~np.isnan(over)
+    # error = predicted - true: the truth lies at predicted - error.
+    q05, q95 = np.quantile(-over[good], [.05, .95]) if good.any() else (-9, 9)
+    import pack
+    whole = train(x, target, trees, leaves)
+    relative = np.abs(np.exp(error[known]) - 1)
+    ranges = {}
+    for name in RANGED:
+        if name in table.numbers:
+            column = table.numbers[name]
+            ranges[name] = [float(f"{column.min():.6g}"),
+                            float(f"{column.max():.6g}")]
+    row = {"kind": kind, "points": len(target), "curves": len(table.shape),
+           "left_out": {"points": int(known.sum()),
+                        "median": round(float(np.median(relative)), 4),
+                        "p90": round(float(np.quantile(relative, .9)), 4)},
+           "words": {n: table.vocabulary[n] for n in series.names},
+           "basis": tables.basis_of(kind), "series": series.rows, "ranges": ranges, "features": names,
+           "interval": [round(float(q05), 4), round(float(q95), 4)],
+           "centre": pack.pack(whole, len(names)),
+           "spread": pack.pack(spread, len(names))}
+    return row, (x, target, error, whole, spread)
