@@ -4,111 +4,16 @@
 #include <array>
 #include <optional>
 
+#include "analysis/gguf_name_table.h"
+
 namespace foretell {
 namespace {
-
-struct Suffix {
-  std::string_view ours;    // behind "model.layers.3."
-  std::string_view theirs;  // behind "blk.3."
-};
-
-// gguf/tensor_mapping.py, block_mappings_cfg; an ending (".weight") follows.
-constexpr std::array<Suffix, 62> kBlock = {{
-    {"self_attn.q_proj", "attn_q"},
-    {"self_attn.k_proj", "attn_k"},
-    {"self_attn.v_proj", "attn_v"},
-    {"self_attn.o_proj", "attn_output"},
-    {"self_attn.dense", "attn_output"},
-    {"self_attn.qkv_proj", "attn_qkv"},
-    {"self_attn.q_norm", "attn_q_norm"},
-    {"self_attn.k_norm", "attn_k_norm"},
-    {"self_attn.q_layernorm", "attn_q_norm"},
-    {"self_attn.k_layernorm", "attn_k_norm"},
-    {"self_attn.q_a_proj", "attn_q_a"},
-    {"self_attn.q_a_layernorm", "attn_q_a_norm"},
-    {"self_attn.q_b_proj", "attn_q_b"},
-    {"self_attn.kv_a_proj_with_mqa", "attn_kv_a_mqa"},
-    {"self_attn.kv_a_layernorm", "attn_kv_a_norm"},
-    {"self_attn.kv_b_proj", "attn_kv_b"},
-    {"input_layernorm", "attn_norm"},
-    {"pre_feedforward_layernorm", "ffn_norm"},
-    {"post_feedforward_layernorm", "post_ffw_norm"},
-    {"post_self_attn_layernorm", "post_attention_norm"},
-    {"post_mlp_layernorm", "post_ffw_norm"},
-    {"mlp.gate_proj", "ffn_gate"},
-    {"mlp.up_proj", "ffn_up"},
-    {"mlp.down_proj", "ffn_down"},
-    {"mlp.gate_up_proj", "ffn_up"},
-    {"mlp.fc1", "ffn_up"},
-    {"mlp.fc2", "ffn_down"},
-    {"mlp.c_fc", "ffn_up"},
-    {"mlp.c_proj", "ffn_down"},
-    {"mlp.gate", "ffn_gate_inp"},
-    {"mlp.router", "ffn_gate_inp"},
-    {"mlp.shared_expert.gate_proj", "ffn_gate_shexp"},
-    {"mlp.shared_expert.up_proj", "ffn_up_shexp"},
-    {"mlp.shared_expert.down_proj", "ffn_down_shexp"},
-    {"mlp.shared_expert_gate", "ffn_gate_inp_shexp"},
-    {"mlp.shared_experts.gate_proj", "ffn_gate_shexp"},
-    {"mlp.shared_experts.up_proj", "ffn_up_shexp"},
-    {"mlp.shared_experts.down_proj", "ffn_down_shexp"},
-    {"mixer.in_proj", "ssm_in"},
-    {"mixer.x_proj", "ssm_x"},
-    {"mixer.dt_proj", "ssm_dt"},
-    {"mixer.out_proj", "ssm_out"},
-    {"norm", "attn_norm"},
-    {"attn.c_attn", "attn_qkv"},
-    {"attn.c_proj", "attn_output"},
-    {"ln_1", "attn_norm"},
-    {"ln_2", "ffn_norm"},
-    {"attention.query_key_value", "attn_qkv"},
-    {"attention.dense", "attn_output"},
-    {"mlp.dense_h_to_4h", "ffn_up"},
-    {"mlp.dense_4h_to_h", "ffn_down"},
-    {"self_attention.query_key_value", "attn_qkv"},
-    {"self_attention.dense", "attn_output"},
-    {"attention.self.query", "attn_q"},
-    {"attention.self.key", "attn_k"},
-    {"attention.self.value", "attn_v"},
-    {"attention.output.dense", "attn_output"},
-    {"attention.output.LayerNorm", "attn_output_norm"},
-    {"intermediate.dense", "ffn_up"},
-    {"output.dense", "ffn_down"},
-    {"output.LayerNorm", "layer_output_norm"},
-    {"post_attention_layernorm", "ffn_norm"},
-}};
 
 // The second norm comes behind attention and its own addition is before the
 // feed-forward: constants.py lists ATTN_POST_NORM and no FFN_NORM, or both.
 constexpr std::array<std::string_view, 9> kPostNorm = {
     "gemma2",  "gemma3",   "gpt_oss",    "glm4_moe", "olmo2",
     "exaone4", "seed_oss", "qwen3_next", "olmo3"};
-
-// Outside blocks, whole names without the ending.
-constexpr std::array<Suffix, 22> kRoot = {{
-    {"model.embed_tokens", "token_embd"},
-    {"model.norm", "output_norm"},
-    {"model.final_layernorm", "output_norm"},
-    {"lm_head", "output"},
-    {"backbone.embeddings", "token_embd"},
-    {"backbone.norm_f", "output_norm"},
-    {"transformer.wte", "token_embd"},
-    {"transformer.wpe", "position_embd"},
-    {"transformer.ln_f", "output_norm"},
-    {"transformer.word_embeddings", "token_embd"},
-    {"transformer.word_embeddings_layernorm", "token_embd_norm"},
-    {"gpt_neox.embed_in", "token_embd"},
-    {"gpt_neox.final_layer_norm", "output_norm"},
-    {"embed_out", "output"},
-    {"embeddings.word_embeddings", "token_embd"},
-    {"embeddings.token_type_embeddings", "token_types"},
-    {"embeddings.position_embeddings", "position_embd"},
-    {"embeddings.LayerNorm", "token_embd_norm"},
-    {"pooler.dense", "cls"},
-    {"embed_tokens", "token_embd"},
-    {"norm", "output_norm"},
-    {"model.embedding_norm", "token_embd_norm"},
-}};
 
 constexpr std::array<std::string_view, 36> kFollowed = {
     "bert",    "bloom",     "cohere",   "cohere2", "deepseek_v2", "deepseek_v3",
@@ -189,9 +94,8 @@ class Spelling {
     if (rest == "mixer.conv1d.bias") return One(at("ssm_conv1d.bias"), shape_);
     if (rest == "self_attn.kv_b_proj.weight") return LatentValues(at);
     const auto [base, ending] = SplitEnding(rest);
-    const auto found = std::ranges::find(kBlock, base, &Suffix::ours);
-    if (found == kBlock.end()) return {};
-    std::string_view theirs = found->theirs;
+    std::string_view theirs = GgufBlockPart(base);
+    if (theirs.empty()) return {};
     if (base == "post_attention_layernorm" &&
         std::ranges::find(kPostNorm, family_) != kPostNorm.end()) {
       theirs = "post_attention_norm";
@@ -204,11 +108,10 @@ class Spelling {
 
   std::vector<std::vector<StoredPiece>> OfRoot(std::string_view name) const {
     const auto [base, ending] = SplitEnding(name);
-    std::string_view known = base;
-    if (family_ == "bert" && known.starts_with("bert.")) known.remove_prefix(5);
-    const auto found = std::ranges::find(kRoot, known, &Suffix::ours);
-    if (found == kRoot.end()) return {};
-    return One(std::string(found->theirs) + "." + std::string(ending), shape_);
+    const std::string_view theirs =
+        GgufTopPart(base.substr(base.rfind('.') + 1));
+    if (theirs.empty()) return {};
+    return One(std::string(theirs) + "." + std::string(ending), shape_);
   }
 
  private:
