@@ -54,6 +54,15 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
   if (!IsFollowedTorch(step.torch)) {
     out.push_back(fmt::format("torch {} is taken as {}", step.torch, kTorch));
   }
+  if (step.checkpoint && (step.checkpoint_every > 1 ||
+                          step.checkpoint_kind != CheckpointKind::kFull)) {
+    out.emplace_back(
+        "blocks that are checkpointed in part have not been compared with "
+        "PyTorch");
+  }
+  if (step.lora && (step.lora->dora || !step.lora->saved.empty())) {
+    out.emplace_back("DoRA and saved modules have not been compared with peft");
+  }
   if (IsFlash(step)) {
     out.emplace_back(
         "flash-attention is no operation of PyTorch: its kernel is taken as "

@@ -11,6 +11,7 @@
 #include "graph/autocast.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/reduction.h"
+#include "graph/tape.h"
 #include "passes/adapters.h"
 
 namespace foretell {
@@ -72,9 +73,15 @@ class Compiler {
 
   void Run(StopAfter stop) {
     Execution execution;
-    execution.training = step_->mode == StepMode::kTrain;
+    execution.training = step_->mode == StepMode::kTrain && !step_->evaluates;
     execution.gradients = execution.training;
-    execution.checkpoint = step_->checkpoint;
+    // Attention's scores alone are laid over a step that keeps all.
+    execution.checkpoint =
+        step_->checkpoint &&
+        step_->checkpoint_kind != CheckpointKind::kOnlyAttention;
+    builder_.tape().set_policy(
+        {step_->checkpoint_every,
+         step_->checkpoint_kind == CheckpointKind::kByOperator});
     execution.capability = step_->capability;
     execution.flash = IsFlash(*step_);
     execution.inputs_take_gradient = step_->checkpoint && step_->lora;

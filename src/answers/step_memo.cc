@@ -3,83 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "base/library.h"
 
 namespace foretell {
 namespace {
-
-// No published pattern of layers is longer.
-constexpr int64_t kLongestPeriod = 16;
-
-// Per list of blocks, what each of them is made of, as one text.
-using Signatures = std::map<std::string, std::vector<std::string>>;
-
-Signatures SignaturesOf(const BuiltModel& built) {
-  const Graph& graph = *built.graph;
-  std::vector<int64_t> block(graph.regions.size(), -1);
-  std::vector<std::string> list(graph.regions.size());
-  Signatures out;
-  for (size_t i = 0; i < graph.regions.size(); ++i) {
-    const Region& region = graph.regions[i];
-    if (region.kind == RegionKind::kBlock) {
-      list[i] = graph.PathOf(region.parent);
-      block[i] = static_cast<int64_t>(out[list[i]].size());
-      out[list[i]].emplace_back();
-    } else if (region.parent.valid()) {
-      list[i] = list[region.parent.index];
-      block[i] = block[region.parent.index];
-    }
-  }
-  const auto note = [&](RegionId region, const std::string& name,
-                        ValueId value) {
-    if (block[region.index] < 0) return;
-    std::string& text =
-        out[list[region.index]][static_cast<size_t>(block[region.index])];
-    text += graph.regions[region.index].name + "." + name +
-            graph[value].shape.ToString();
-  };
-  for (const Parameter& parameter : graph.parameters) {
-    note(parameter.region, parameter.name, parameter.value);
-  }
-  for (const Buffer& buffer : graph.buffers) {
-    note(buffer.region, buffer.name, buffer.value);
-  }
-  if (out.size() != 1) return out;
-  auto& blocks = out.begin()->second;
-  const std::vector<LayerState>& states = built.model->states;
-  if (blocks.empty() || states.size() % blocks.size() != 0) return out;
-  const size_t each = states.size() / blocks.size();
-  for (size_t i = 0; i < states.size(); ++i) {
-    const LayerState& state = states[i];
-    blocks[i / each] +=
-        fmt::format("{} {} {} {} {};", NameOf(state.kind), state.heads,
-                    state.key_dim, state.value_dim, state.window);
-  }
-  return out;
-}
-
-// The shortest period after the fewest first blocks; the first always differs,
-// since what comes before it does.
-std::optional<BlockPattern> PatternOf(const std::string& list,
-                                      const std::vector<std::string>& blocks) {
-  const auto count = static_cast<int64_t>(blocks.size());
-  for (int64_t period = 1; period <= kLongestPeriod; ++period) {
-    int64_t first = count;
-    while (first > period &&
-           blocks[static_cast<size_t>(first - 1)] ==
-               blocks[static_cast<size_t>(first - 1 - period)]) {
-      --first;
-    }
-    first = std::max<int64_t>(1, first - period);
-    if (first + 3 * period <= count && first <= kLongestPeriod) {
-      return BlockPattern{list, count, first, period};
-    }
-  }
-  return std::nullopt;
-}
 
 // Settings that choose operations; sizes do not.
 std::string WayOf(const StepCase& step) {
@@ -131,27 +60,19 @@ Refusal TooLarge(const ModelConfig& config) {
 
 }  // namespace
 
-const std::vector<BlockPattern>& StepMemo::PatternsOf() {
+const std::vector<BlockPattern>& StepMemo::Patterns() {
   if (patterns_) return *patterns_;
   patterns_.emplace();
   if (build_.most_layers) return *patterns_;
   const auto read = ReadModelOf(config_, build_);
   const auto* model = std::get_if<ReadModel>(&read);
-  if (model == nullptr) return *patterns_;
-  for (const auto& [list, blocks] : SignaturesOf(model->built)) {
-    const auto pattern = PatternOf(list, blocks);
-    if (!pattern) {
-      patterns_->clear();
-      break;
-    }
-    patterns_->push_back(*pattern);
-  }
+  if (model != nullptr) patterns_ = PatternsOf(model->built);
   return *patterns_;
 }
 
 StepMemo::Plan StepMemo::PlanOf(int64_t later) {
   Plan plan;
-  plan.patterns = PatternsOf();
+  plan.patterns = Patterns();
   for (BlockPattern& pattern : plan.patterns) {
     pattern.first += later * pattern.period;
     const int64_t rest = (pattern.blocks - pattern.first) % pattern.period;
@@ -191,21 +112,8 @@ std::optional<StepFigures> StepMemo::Composed(const StepCase& step,
   const auto* small = std::get_if<CompiledStep>(&result);
   if (small == nullptr) return std::nullopt;
   const Graph& graph = small->graph();
-  std::vector<RepeatedBlocks> repeats;
-  for (const BlockPattern& pattern : plan.patterns) {
-    RepeatedBlocks repeat;
-    for (const Region& region : graph.regions) {
-      if (region.kind != RegionKind::kBlock) continue;
-      if (graph.PathOf(region.parent) != pattern.list) continue;
-      repeat.list = region.parent;
-      break;
-    }
-    repeat.first = pattern.first;
-    repeat.period = pattern.period;
-    repeat.copies =
-        more.value_or(pattern.blocks - plan.blocks) / pattern.period + 1;
-    repeats.push_back(repeat);
-  }
+  const std::vector<RepeatedBlocks> repeats =
+      RepeatsIn(graph, plan.patterns, plan.blocks, more);
   std::vector<std::pair<StorageId, ValueId>> states;
   for (const OptimizerState& state : small->optimizer.states) {
     states.emplace_back(graph[state.tensor.id()].storage, state.leaf);

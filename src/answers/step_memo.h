@@ -19,7 +19,7 @@
 #include <variant>
 #include <vector>
 
-#include "analysis/composition.h"
+#include "answers/block_pattern.h"
 #include "answers/compile_step.h"
 #include "answers/refusal.h"
 #include "answers/step_figures.h"
@@ -27,14 +27,6 @@
 #include "spec/step_case.h"
 
 namespace foretell {
-
-// A list of blocks: which of them repeat, and how many the model has.
-struct BlockPattern {
-  std::string list;  // path: "model.layers"
-  int64_t blocks = 0;
-  int64_t first = 0;   // blocks from here on repeat
-  int64_t period = 1;  // every so many
-};
 
 class StepMemo {
  public:
@@ -55,7 +47,7 @@ class StepMemo {
     int64_t blocks = 0;
     bool is_short = false;  // fewer than the model has
   };
-  const std::vector<BlockPattern>& PatternsOf();
+  const std::vector<BlockPattern>& Patterns();
   // With `later` periods compiled before those that repeat.
   Plan PlanOf(int64_t later);
   // The plan that composes the step; nothing where none does.

@@ -1,7 +1,6 @@
 #include "answers/train.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -9,6 +8,7 @@
 #include "answers/read_model.h"
 #include "answers/step_checks.h"
 #include "answers/train_levers.h"
+#include "answers/train_text.h"
 #include "base/dtype.h"
 #include "rules/step_rules.h"
 
@@ -24,76 +24,6 @@ constexpr int64_t kLargestBatch = 4096;
 std::optional<int64_t> Rounded(const std::optional<double>& value) {
   if (!value) return std::nullopt;
   return static_cast<int64_t>(*value);
-}
-
-std::string_view NameOf(Sharding sharding) {
-  switch (sharding) {
-    case Sharding::kNone:
-      return "not divided";
-    case Sharding::kDdp:
-      return "DDP";
-    case Sharding::kZero1:
-      return "ZeRO 1";
-    case Sharding::kZero2:
-      return "ZeRO 2";
-    case Sharding::kZero3:
-      return "ZeRO 3";
-    case Sharding::kFsdp1:
-      return "FSDP 1";
-    case Sharding::kFsdp2:
-      return "FSDP 2";
-  }
-  return "";
-}
-
-std::string_view NameOf(WeightFormat format) {
-  switch (format) {
-    case WeightFormat::kNone:
-      return "";
-    case WeightFormat::kNf4:
-      return "nf4";
-    case WeightFormat::kInt8:
-      return "int8";
-    case WeightFormat::kGptq4:
-      return "gptq";
-  }
-  return "";
-}
-
-// "full, batch 8, 4,096 tokens, bfloat16, sdpa attention, adamw_fused"
-std::string SettingOf(const TrainingJob& job) {
-  const StepCase& step = job.step;
-  std::vector<std::string> parts;
-  if (!step.lora) {
-    parts.emplace_back("full");
-  } else {
-    parts.push_back(fmt::format(
-        "{} r={} on {}", job.weights == WeightFormat::kNone ? "LoRA" : "QLoRA",
-        step.lora->rank, fmt::join(step.lora->targets, "+")));
-  }
-  parts.push_back(fmt::format("batch {}", step.batch));
-  if (job.accumulate > 1) {
-    parts.push_back(fmt::format("{} micro-steps", job.accumulate));
-  }
-  parts.push_back(fmt::format("{} tokens", WithSeparators(step.sequence)));
-  parts.emplace_back(foretell::NameOf(step.dtype));
-  if (job.weights != WeightFormat::kNone) {
-    parts.push_back(fmt::format("{} weights", NameOf(job.weights)));
-  }
-  if (step.autocast) {
-    parts.push_back(
-        fmt::format("autocast {}", foretell::NameOf(*step.autocast)));
-  }
-  parts.push_back(step.attention + " attention");
-  if (step.checkpoint) parts.emplace_back("every block checkpointed");
-  if (job.loss == LossKind::kFused) parts.emplace_back("fused loss");
-  if (job.loss == LossKind::kChunked) parts.emplace_back("chunked loss");
-  parts.push_back(job.optimizer.empty() ? step.optimizer : job.optimizer);
-  if (job.gpus > 1) {
-    parts.push_back(
-        fmt::format("{} over {} cards", NameOf(job.sharding), job.gpus));
-  }
-  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string DescribeDevice(const Device& device) {
@@ -118,7 +48,8 @@ void AddKernelFinding(const Device& device, TrainAnswer& answer) {
 
 class Answerer {
  public:
-  explicit Answerer(const TrainRequest& request) : request_(request) {}
+  Answerer(const TrainRequest& request, const BuiltModel& built)
+      : request_(request), model_(request.config, request.build, built) {}
 
   std::variant<TrainAnswer, Refusal> Run() {
     out_.is_compiled = true;
@@ -130,7 +61,14 @@ class Answerer {
     out_.setting = SettingOf(request_.job);
     out_.device = DescribeDevice(request_.device);
     out_.verdict = JudgeFit(out_.memory, request_.device);
-    out_.assumptions = AssumptionsOf(request_);
+    out_.assumptions = AssumptionsOf(request_.job);
+    auto stages =
+        StagesOf(model_, request_.job, out_.memory, request_.most_points);
+    if (auto* refusal = std::get_if<Refusal>(&stages)) {
+      return std::move(*refusal);
+    }
+    out_.stages = std::move(std::get<std::vector<TrainStage>>(stages));
+    out_.host = HostOf(request_.job, out_.memory, request_.host_gib);
     if (out_.memory.operations <= kMostOperations) {
       SearchBatch();
       AddLevers();
@@ -146,8 +84,8 @@ class Answerer {
   }
 
  private:
-  std::variant<TrainMemory, Refusal> MemoryOf(const TrainingJob& job) const {
-    return TrainMemoryOf(request_.config, request_.build, job);
+  std::variant<TrainMemory, Refusal> MemoryOf(const TrainingJob& job) {
+    return model_.MemoryOf(job);
   }
 
   // What a micro-batch leaves of the card, by the best values; nothing where
@@ -238,13 +176,16 @@ class Answerer {
   void Report() {
     constexpr double kGib = 1073741824.0;
     out_.rules_ran.emplace_back("train/fit");
+    ReportEvaluation();
+    if (request_.host_gib) out_.rules_ran.emplace_back("train/host");
+    if (out_.host.finding) out_.findings.push_back(*out_.host.finding);
     if (out_.verdict.fit == Fit::kFits) return;
     Finding finding;
     finding.rule = "train/fit";
     const double needed = out_.verdict.needed.any().value().value_or(0) / kGib;
     const auto total = request_.device.total.any().value();
     if (out_.verdict.fit == Fit::kCannotTell) {
-      out_.rules_ran.clear();
+      std::erase(out_.rules_ran, "train/fit");
       out_.rules_not_run.emplace_back(
           "train/fit",
           total ? fmt::format("{:.1f} GiB are needed, give or take, and the "
@@ -264,6 +205,34 @@ class Answerer {
     out_.findings.push_back(std::move(finding));
   }
 
+  // An evaluation may take more than a step: the logits that it keeps.
+  void ReportEvaluation() {
+    const auto evaluation =
+        std::ranges::find(out_.stages, "evaluation", &TrainStage::name);
+    const auto total = request_.device.total.any().value();
+    if (evaluation == out_.stages.end() || !total) return;
+    out_.rules_ran.emplace_back("train/evaluation");
+    const double beside = (out_.memory.workspaces + out_.memory.outside)
+                              .any()
+                              .value()
+                              .value_or(0);
+    const double needed = static_cast<double>(evaluation->peak) + beside;
+    if (needed <= *total) return;
+    constexpr double kGib = 1073741824.0;
+    Finding finding;
+    finding.rule = "train/evaluation";
+    finding.severity = Severity::kWarn;
+    finding.what =
+        fmt::format("an evaluation needs {:.1f} GiB and the card has {:.1f}",
+                    needed / kGib, *total / kGib);
+    finding.why = request_.job.eval_batches > 0
+                      ? "the logits of all its batches stay on the card"
+                      : "its forward takes more than the card has";
+    finding.fix =
+        request_.job.eval_batches > 1 ? "--eval-batches 1" : "--eval-batch 1";
+    out_.findings.push_back(std::move(finding));
+  }
+
   // The change that keeps the run the same, else the first that fits.
   std::string Fix() const {
     if (out_.largest_batch && out_.accumulate) {
@@ -277,56 +246,11 @@ class Answerer {
   }
 
   const TrainRequest& request_;
+  TrainModel model_;
   TrainAnswer out_;
 };
 
 }  // namespace
-
-std::string SettingOfFits(const TrainingJob& job) {
-  return fmt::format("{} tokens, {}, {} attention",
-                     WithSeparators(job.step.sequence),
-                     foretell::NameOf(job.step.dtype), job.step.attention);
-}
-
-std::vector<std::string> AssumptionsOf(const TrainRequest& request) {
-  const StepCase& step = request.job.step;
-  std::vector<std::string> out;
-  out.push_back(fmt::format(
-      "eager PyTorch {} and transformers {}, with the kernels of sm{}",
-      step.torch, step.transformers, step.capability));
-  out.emplace_back(step.holds_output
-                       ? "the loop holds what the forward returns, logits "
-                         "included, until the backward has run (--loop hold)"
-                       : "the loop keeps the loss alone of what the forward "
-                         "returns, as transformers' Trainer does");
-  if (!step.autocast && !request.job.master_weights) {
-    out.push_back(fmt::format(
-        "parameters, gradients and what the optimizer keeps are {}, without "
-        "autocast",
-        foretell::NameOf(step.dtype)));
-  }
-  out.emplace_back(
-      "a later step: the optimizer's states lie there already, gradients are "
-      "let go by zero_grad(set_to_none=True)");
-  if (!step.mask) out.emplace_back("every sequence is full: no padding mask");
-  if (step.lora && step.lora->float32) {
-    out.emplace_back(
-        "adapters of half-precision models are float32, as peft "
-        "makes them");
-  }
-  if (request.job.weights == WeightFormat::kNf4) {
-    out.emplace_back(request.job.double_quant
-                         ? "the scales of the 4-bit weights are quantized too"
-                         : "the scales of the 4-bit weights are float32");
-  }
-  if (request.job.weights != WeightFormat::kNone) {
-    out.emplace_back(request.job.prepared_float32
-                         ? "what is not packed is float32 "
-                           "(prepare_model_for_kbit_training)"
-                         : "what is not packed stays in the model's dtype");
-  }
-  return out;
-}
 
 std::string_view NameOf(Fit fit) {
   switch (fit) {
@@ -377,7 +301,7 @@ std::variant<TrainAnswer, Refusal> AnswerTrain(TrainRequest request) {
   }
   std::variant<TrainAnswer, Refusal> result =
       is_blocked ? std::variant<TrainAnswer, Refusal>(std::move(blocked))
-                 : Answerer(request).Run();
+                 : Answerer(request, whole.built).Run();
   if (auto* answer = std::get_if<TrainAnswer>(&result)) {
     answer->name = request.config.catalogue ? request.config.catalogue->id
                                             : request.config.source;

@@ -22,7 +22,9 @@
 #include <vector>
 
 #include "answers/refusal.h"
+#include "answers/train_host.h"
 #include "answers/train_memory.h"
+#include "answers/train_stages.h"
 #include "base/figure.h"
 #include "base/finding.h"
 #include "models/build.h"
@@ -63,7 +65,9 @@ struct TrainRequest {
   TrainingJob job;
   Device device;
   std::optional<int64_t>
-      global_batch;  // sequences of all cards and micro-steps
+      global_batch;                // sequences of all cards and micro-steps
+  std::optional<double> host_gib;  // memory of the host
+  size_t most_points = 0;          // of each stage's timeline; 0: none is made
 };
 
 struct TrainAnswer {
@@ -80,6 +84,8 @@ struct TrainAnswer {
   std::optional<int64_t> accumulate;
   int64_t fitting_batch = 0;
   int64_t candidates = 0;  // that were compiled to find it
+  std::vector<TrainStage> stages;
+  TrainHost host;
   std::vector<Lever> levers;
   std::vector<std::string> assumptions;
   std::vector<Finding> findings;
@@ -88,10 +94,6 @@ struct TrainAnswer {
 };
 
 std::variant<TrainAnswer, Refusal> AnswerTrain(TrainRequest request);
-
-// The length, dtype and kernels that methods share, in one line.
-std::string SettingOfFits(const TrainingJob& job);
-std::vector<std::string> AssumptionsOf(const TrainRequest& request);
 
 }  // namespace foretell
 

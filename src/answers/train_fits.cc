@@ -5,6 +5,7 @@
 
 #include "answers/read_model.h"
 #include "answers/step_checks.h"
+#include "answers/train_text.h"
 
 namespace foretell {
 namespace {
@@ -62,8 +63,9 @@ std::variant<FitsAnswer, Refusal> AnswerFits(TrainRequest request,
                                       : request.config.source;
   out.class_name = whole.built.class_name;
   out.setting = SettingOfFits(request.job);
-  out.assumptions = AssumptionsOf(request);
+  out.assumptions = AssumptionsOf(request.job);
   for (const Device& card : cards) out.cards.push_back(card.id);
+  TrainModel model(request.config, request.build, whole.built);
   for (Method& method : MethodsOf(request.job)) {
     MethodRow row;
     row.method = std::move(method.name);
@@ -72,8 +74,7 @@ std::variant<FitsAnswer, Refusal> AnswerFits(TrainRequest request,
     bool any = true;
     for (int64_t batch = 1; any && batch <= kLargestBatch; batch *= 2) {
       method.job.step.batch = batch;
-      const auto memory =
-          TrainMemoryOf(request.config, request.build, method.job);
+      const auto memory = model.MemoryOf(method.job);
       if (const auto* refusal = std::get_if<Refusal>(&memory)) {
         if (batch == 1) return *refusal;
         break;

@@ -1,5 +1,7 @@
 #include "answers/train_levers.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace foretell {
@@ -15,78 +17,166 @@ LoraSettings AdaptersOfAll() {
   return out;
 }
 
+// From what nothing that is trained depends on to what changes it.
+class Changes {
+ public:
+  explicit Changes(const TrainingJob& job) : job_(job) {}
+
+  std::vector<JobChange> Take() {
+    AddKernels();
+    AddRecomputation();
+    AddBatch();
+    AddReference();
+    AddOtherHardware();
+    AddOptimizers();
+    AddAdapters();
+    return std::move(out_);
+  }
+
+ private:
+  template <class Change>
+  void Add(std::string what, std::string option, std::string training,
+           const Change& change) {
+    TrainingJob changed = job_;
+    change(changed);
+    out_.push_back({std::move(what), std::move(option), std::move(training),
+                    std::move(changed)});
+  }
+
+  void AddKernels() {
+    if (job_.step.attention == "eager") {
+      Add("fused attention", "--attn sdpa", "",
+          [](TrainingJob& job) { job.step.attention = "sdpa"; });
+    }
+    if (job_.loss != LossKind::kChunked) {
+      Add("head and loss in chunks", "--loss chunked", "",
+          [](TrainingJob& job) { job.loss = LossKind::kChunked; });
+    }
+    if (job_.kernels == FusedKernels::kNone && !job_.compiled) {
+      Add("fused norms and MLPs", "--kernels liger", "",
+          [](TrainingJob& job) { job.kernels = FusedKernels::kLiger; });
+    }
+    if (!job_.optimizer_in_backward && job_.accumulate == 1 &&
+        !job_.step.lora) {
+      Add("optimizer in the backward", "--optimizer-in-backward",
+          "no clipping by the norm of all gradients",
+          [](TrainingJob& job) { job.optimizer_in_backward = true; });
+    }
+  }
+
+  void AddRecomputation() {
+    if (!job_.step.checkpoint) {
+      Add("products kept, the rest run again", "--checkpoint selective", "",
+          [](TrainingJob& job) {
+            job.step.checkpoint = true;
+            job.step.checkpoint_kind = CheckpointKind::kByOperator;
+          });
+      Add("every second block checkpointed", "--checkpoint every:2", "",
+          [](TrainingJob& job) {
+            job.step.checkpoint = true;
+            job.step.checkpoint_every = 2;
+          });
+    }
+    const bool is_full = job_.step.checkpoint &&
+                         job_.step.checkpoint_every == 1 &&
+                         job_.step.checkpoint_kind == CheckpointKind::kFull;
+    const auto checkpoint = [](TrainingJob& job) {
+      job.step.checkpoint = true;
+      job.step.checkpoint_every = 1;
+      job.step.checkpoint_kind = CheckpointKind::kFull;
+    };
+    if (!is_full) {
+      Add("every block checkpointed", "--checkpoint full", "", checkpoint);
+      if (job_.loss != LossKind::kChunked) {
+        Add("both", "--checkpoint full --loss chunked", "",
+            [&](TrainingJob& job) {
+              checkpoint(job);
+              job.loss = LossKind::kChunked;
+            });
+      }
+    }
+    if (job_.offload == Offload::kNone) {
+      Add("activations on the host", "--offload activations", "",
+          [](TrainingJob& job) { job.offload = Offload::kActivations; });
+    }
+  }
+
+  void AddBatch() {
+    if (job_.step.batch <= 1 || job_.optimizer_in_backward) return;
+    const int64_t steps = job_.accumulate * job_.step.batch;
+    Add("micro-batch 1, accumulated",
+        fmt::format("--batch 1 --accumulate {}", steps), "",
+        [&](TrainingJob& job) {
+          job.step.batch = 1;
+          job.accumulate = steps;
+        });
+  }
+
+  void AddReference() {
+    const bool compares = job_.preference == Preference::kDpo ||
+                          job_.preference == Preference::kKto;
+    if (!compares || job_.reference == Reference::kPrecomputed) return;
+    Add("log-probabilities of the reference computed before",
+        "--reference precomputed", "",
+        [](TrainingJob& job) { job.reference = Reference::kPrecomputed; });
+  }
+
+  void AddOtherHardware() {
+    if (job_.sharding == Sharding::kNone) {
+      constexpr int64_t kCards = 8;
+      Add(fmt::format("divided among {} cards", kCards),
+          fmt::format("--fsdp 2 --gpus {}", kCards), "", [](TrainingJob& job) {
+            job.sharding = Sharding::kFsdp2;
+            job.gpus = kCards;
+          });
+    }
+    if (job_.offload == Offload::kNone && !job_.step.lora) {
+      Add("optimizer on the host", "--offload optimizer", "",
+          [](TrainingJob& job) { job.offload = Offload::kOptimizer; });
+    }
+  }
+
+  void AddOptimizers() {
+    if (job_.step.lora || job_.optimizer == "adamw_8bit") return;
+    constexpr char kRounded[] = "moments are rounded to 8 bits";
+    Add("moments of 8 bits", "--optimizer adamw_8bit", kRounded,
+        [](TrainingJob& job) { job.optimizer = "adamw_8bit"; });
+    Add("the same, paged to the host", "--optimizer paged_adamw_8bit", kRounded,
+        [](TrainingJob& job) { job.optimizer = "paged_adamw_8bit"; });
+  }
+
+  void AddAdapters() {
+    const auto adapt = [](TrainingJob& job) {
+      if (!job.step.lora) job.step.lora = AdaptersOfAll();
+      if (job.preference == Preference::kDpo ||
+          job.preference == Preference::kKto) {
+        job.reference = Reference::kAdapterOff;
+      }
+      job.optimizer_in_backward = false;
+    };
+    if (!job_.step.lora) {
+      Add("adapters only", "--method lora --rank 16 --targets all-linear",
+          "only low-rank adapters train", adapt);
+    }
+    if (job_.weights == WeightFormat::kNone && job_.fp8 == Fp8::kNone) {
+      Add("adapters over 4-bit weights",
+          "--method qlora --rank 16 --targets all-linear",
+          "only low-rank adapters train, over weights rounded to 4 bits",
+          [&](TrainingJob& job) {
+            adapt(job);
+            job.weights = WeightFormat::kNf4;
+          });
+    }
+  }
+
+  const TrainingJob& job_;
+  std::vector<JobChange> out_;
+};
+
 }  // namespace
 
 std::vector<JobChange> ChangesOf(const TrainingJob& job) {
-  std::vector<JobChange> out;
-  const auto add = [&](std::string what, std::string option,
-                       std::string training, TrainingJob changed) {
-    out.push_back({std::move(what), std::move(option), std::move(training),
-                   std::move(changed)});
-  };
-  TrainingJob changed = job;
-  if (job.loss != LossKind::kChunked) {
-    changed.loss = LossKind::kChunked;
-    add("head and loss in chunks", "--loss chunked", "", changed);
-    changed = job;
-  }
-  if (!job.step.checkpoint) {
-    changed.step.checkpoint = true;
-    add("every block checkpointed", "--checkpoint full", "", changed);
-    if (job.loss != LossKind::kChunked) {
-      changed.loss = LossKind::kChunked;
-      add("both", "--checkpoint full --loss chunked", "", changed);
-    }
-    changed = job;
-  }
-  if (job.step.attention == "eager") {
-    changed.step.attention = "sdpa";
-    add("fused attention", "--attn sdpa", "", changed);
-    changed = job;
-  }
-  if (job.step.batch > 1) {
-    changed.step.batch = 1;
-    changed.accumulate = job.accumulate * job.step.batch;
-    add("micro-batch 1, accumulated",
-        "--batch 1 --accumulate " + std::to_string(changed.accumulate), "",
-        changed);
-    changed = job;
-  }
-  if (job.optimizer != "adamw_8bit" && !job.step.lora) {
-    changed.optimizer = "adamw_8bit";
-    add("moments of 8 bits", "--optimizer adamw_8bit",
-        "moments are rounded to 8 bits", changed);
-    changed.optimizer = "paged_adamw_8bit";
-    add("the same, paged to the host", "--optimizer paged_adamw_8bit",
-        "moments are rounded to 8 bits", changed);
-    changed = job;
-  }
-  if (job.sharding == Sharding::kNone) {
-    constexpr int64_t kCards = 8;
-    changed.sharding = Sharding::kFsdp2;
-    changed.gpus = kCards;
-    add("divided among 8 cards", "--fsdp 2 --gpus 8", "", changed);
-    changed = job;
-  }
-  if (job.offload == Offload::kNone && !job.step.lora) {
-    changed.offload = Offload::kOptimizer;
-    add("optimizer on the host", "--offload optimizer", "", changed);
-    changed = job;
-  }
-  if (!job.step.lora) {
-    changed.step.lora = AdaptersOfAll();
-    add("adapters only", "--method lora --rank 16 --targets all-linear",
-        "only low-rank adapters train", changed);
-  }
-  if (job.weights == WeightFormat::kNone) {
-    if (!changed.step.lora) changed.step.lora = AdaptersOfAll();
-    changed.weights = WeightFormat::kNf4;
-    add("adapters over 4-bit weights",
-        "--method qlora --rank 16 --targets all-linear",
-        "only low-rank adapters train, over weights rounded to 4 bits",
-        changed);
-  }
-  return out;
+  return Changes(job).Take();
 }
 
 }  // namespace foretell

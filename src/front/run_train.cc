@@ -7,6 +7,7 @@
 #include "answers/train_fits.h"
 #include "front/hub_options.h"
 #include "front/step_options.h"
+#include "front/timeline_option.h"
 #include "front/train_options.h"
 #include "input/device_catalogue.h"
 #include "report/present_train.h"
@@ -42,11 +43,19 @@ Outcome RunTrain(const Invocation& invocation) {
   TrainRequest request = ReadTrainRequest(invocation);
   request.config = LoadTarget(invocation);
   if (invocation.Has("fits")) return RunFits(invocation, request);
+  const auto file = TimelineFileOf(invocation);
+  if (file) request.most_points = kMostTimelinePoints;
   auto result = AnswerTrain(request);
   if (auto* refusal = std::get_if<Refusal>(&result)) {
     throw AtTrainOptions(invocation, std::move(refusal->errors));
   }
-  return {.document = PresentTrain(std::get<TrainAnswer>(result))};
+  const TrainAnswer& answer = std::get<TrainAnswer>(result);
+  TrainView view;
+  if (file && answer.is_compiled) {
+    WriteTimeline(invocation, *file, TimelineOf(answer));
+    view.timeline_file = file->path;
+  }
+  return {.document = PresentTrain(answer, view)};
 }
 
 }  // namespace foretell

@@ -63,9 +63,7 @@ class Reader {
     step.experts = Word("experts");
     if (Offers("sm")) step.capability = Number(Word("sm"));
     step.mask = Offers("mask") && line_.Has("mask");
-    // "--checkpoint" alone asks for it.
-    step.checkpoint = line_.Has("checkpoint") &&
-                      line_.Text("checkpoint").value_or("full") == "full";
+    ReadCheckpoint(step);
     ReadTraining(step);
     step.transformers = Word("transformers");
     step.torch = Word("torch");
@@ -111,6 +109,25 @@ class Reader {
          fmt::format(
              "{}--attn is one of eager, sdpa, flash2, flash3",
              near.empty() ? "" : fmt::format("did you mean {}? ", near[0])));
+  }
+
+  // "--checkpoint" alone asks for it.
+  void ReadCheckpoint(StepCase& step) {
+    if (!line_.Has("checkpoint")) return;
+    const std::string word = line_.Text("checkpoint").value_or("full");
+    if (word == "none") return;
+    step.checkpoint = true;
+    if (word == "full") return;
+    if (word == "selective" || word == "selective:operator") {
+      step.checkpoint_kind = CheckpointKind::kByOperator;
+      return;
+    }
+    if (word == "selective:attention") {
+      step.checkpoint_kind = CheckpointKind::kOnlyAttention;
+      return;
+    }
+    constexpr std::string_view kEvery = "every:";
+    step.checkpoint_every = Number(word.substr(kEvery.size()));
   }
 
   void CheckVersion(std::string_view option, const std::string& text) {

@@ -81,10 +81,13 @@ std::vector<OptionRow> TrainingRows() {
        .value = "WHAT",
        .value_optional = true,
        .doc =
-           "Which blocks keep only their inputs and run again in the "
-           "backward (gradient checkpointing, non-reentrant); full is all of "
-           "them.",
-       .allowed = {"none", "full"},
+           "What is not kept but runs again in the backward: full is every "
+           "block (gradient checkpointing, non-reentrant), every:2 every "
+           "second one, selective what torchtitan's choice of operators does "
+           "not keep, selective:attention attention's scores alone, as "
+           "Megatron's.",
+       .allowed = {"none", "full", "selective", "selective:attention",
+                   "every:2", "every:3", "every:4", "every:6", "every:8"},
        .default_value = "none",
        .aliases = {"gradient-checkpointing", "activation-checkpointing",
                    "recompute"}},

@@ -36,8 +36,11 @@ class Reader {
     job.step.holds_output = Word("loop") == "hold";
     ReadCard();
     ReadMethod();
+    ReadLoss();
+    ReadKernels();
     ReadLayout();
     ReadBatch();
+    ReadPacking();
     if (!errors_.empty()) throw InputErrors(std::move(errors_));
     return std::move(out_);
   }
@@ -72,15 +75,24 @@ class Reader {
                                    : kAssumedCapability;
   }
 
-  void ReadMemory(const std::string& text) {
+  // Nothing where it is none, which is told.
+  std::optional<double> GibOf(std::string_view option,
+                              const std::string& text) {
     char* end = nullptr;
     const double gib = std::strtod(text.c_str(), &end);
     if (text.empty() || *end != '\0' || !std::isfinite(gib) || gib <= 0 ||
         gib > kMostGib) {
-      return Fail("gpu-mem", "--gpu-mem is no number of GiB: " + text,
-                  "write a number such as 24 or 79.2");
+      Fail(option, fmt::format("--{} is no number of GiB: {}", option, text),
+           "write a number such as 24 or 79.2");
+      return std::nullopt;
     }
-    const Device stated = DeviceOfMemory(gib);
+    return gib;
+  }
+
+  void ReadMemory(const std::string& text) {
+    const auto gib = GibOf("gpu-mem", text);
+    if (!gib) return;
+    const Device stated = DeviceOfMemory(*gib);
     if (!line_.Has("gpu")) out_.device = stated;
     out_.device.total = stated.total;
   }
@@ -109,20 +121,119 @@ class Reader {
           ReadLora(fmt::format("r={},targets={},adapter={}", Word("rank"),
                                Word("targets"), Word("adapter")));
       job.step.lora = lora.settings;
+      ReadVariant();
       if (!lora.settings) Fail("targets", "--targets: " + lora.what, lora.cure);
     }
-    const std::string loss = Word("loss");
-    if (loss == "fused") job.loss = LossKind::kFused;
-    if (loss == "chunked") job.loss = LossKind::kChunked;
     const auto others = OptimizersOfOtherLibraries();
     if (std::ranges::find(others, job.step.optimizer) != others.end()) {
       job.optimizer = std::exchange(job.step.optimizer, "none");
     }
   }
 
+  void ReadVariant() {
+    if (!out_.job.step.lora) return;
+    LoraSettings& lora = *out_.job.step.lora;
+    lora.dora = line_.Has("dora");
+    lora.rank_stabilized = line_.Has("rslora");
+    std::string names = Word("saved-modules");
+    std::ranges::replace(names, ',', '+');
+    while (!names.empty()) {
+      const size_t plus = std::min(names.find('+'), names.size());
+      if (plus == 0) {
+        return Fail("saved-modules", "--saved-modules: a name is empty",
+                    "write such as lm_head+embed_tokens");
+      }
+      lora.saved.push_back(names.substr(0, plus));
+      names.erase(0, plus + 1);
+    }
+  }
+
+  // With pairs trl takes the head and the log-probabilities together, in
+  // chunks, where it has a reference, and all logits where it has none.
+  void ReadLoss() {
+    TrainingJob& job = out_.job;
+    const std::string loss = Word("loss");
+    if (loss == "fused") job.loss = LossKind::kFused;
+    if (loss == "chunked") job.loss = LossKind::kChunked;
+    const std::string preference = Word("preference");
+    if (preference == "dpo") job.preference = Preference::kDpo;
+    if (preference == "kto") job.preference = Preference::kKto;
+    if (preference == "orpo") job.preference = Preference::kOrpo;
+    if (preference == "simpo") job.preference = Preference::kSimpo;
+    const bool compares = job.preference == Preference::kDpo ||
+                          job.preference == Preference::kKto;
+    const std::string reference = Word("reference");
+    if (!reference.empty() && !compares) {
+      return Fail("reference",
+                  job.preference == Preference::kNone
+                      ? "--reference is of --preference dpo and kto"
+                      : fmt::format("{} compares with nothing", preference),
+                  "leave --reference out");
+    }
+    if (!compares) return;
+    if (!line_.Has("loss")) job.loss = LossKind::kChunked;
+    if (job.step.lora) job.reference = Reference::kAdapterOff;
+    if (reference == "model") job.reference = Reference::kModel;
+    if (reference == "precomputed") job.reference = Reference::kPrecomputed;
+    if (reference == "adapter-off" && !job.step.lora) {
+      Fail("reference", "there are no adapters to switch off",
+           "write --method lora, or --reference model");
+    }
+  }
+
+  void ReadKernels() {
+    TrainingJob& job = out_.job;
+    const std::string kernels = Word("kernels");
+    if (kernels == "liger") job.kernels = FusedKernels::kLiger;
+    if (kernels == "unsloth") job.kernels = FusedKernels::kUnsloth;
+    job.compiled = line_.Has("compile");
+    if (job.compiled && kernels != "library") {
+      Fail("compile", "the compiler fuses what --kernels replaces",
+           "leave one of them out");
+    }
+    const std::string fp8 = Word("fp8");
+    if (fp8 == "te") job.fp8 = Fp8::kTransformerEngine;
+    if (fp8 == "torchao") job.fp8 = Fp8::kTorchao;
+    if (job.fp8 == Fp8::kNone) return;
+    constexpr int kFirstWithFp8 = 89;
+    if (job.step.capability < kFirstWithFp8) {
+      Fail("fp8",
+           fmt::format("{} has no products of 8-bit floats", out_.device.name),
+           "leave --fp8 out; cards from Ada and Hopper on have them");
+    }
+    if (job.weights != WeightFormat::kNone) {
+      Fail("fp8", "packed weights are unpacked to half precision",
+           "leave --fp8 out");
+    }
+  }
+
+  void ReadPacking() {
+    StepCase& step = out_.job.step;
+    const std::string packing = Word("packing");
+    const auto mean = line_.Integer("mean-seq");
+    if (packing != "padding-free") {
+      if (mean) {
+        Fail("mean-seq", "only a row without padding has a mean length",
+             "write --packing padding-free");
+      }
+      return;
+    }
+    if (!IsFlash(step)) {
+      return Fail("packing",
+                  fmt::format("{} attention does not tell the samples of one "
+                              "row apart",
+                              step.attention),
+                  "write --attn flash2");
+    }
+    out_.job.padding_free = true;
+    out_.job.mean_sequence =
+        std::min(mean.value_or(step.sequence), step.sequence);
+  }
+
   void RefuseAdapterOptions() {
     for (const std::string_view option :
-         {"rank", "targets", "adapter", "prepare-kbit"}) {
+         {"rank", "targets", "adapter", "prepare-kbit", "dora", "rslora",
+          "saved-modules"}) {
       if (!line_.Has(option)) continue;
       Fail(option,
            fmt::format("--{} is of adapters, and --method is full", option),
@@ -155,12 +266,32 @@ class Reader {
     const std::string offload = Word("offload");
     if (offload == "optimizer") job.offload = Offload::kOptimizer;
     if (offload == "parameters") job.offload = Offload::kParameters;
+    if (offload == "activations") job.offload = Offload::kActivations;
+    job.workers = line_.Integer("workers").value_or(0);
+    if (const auto text = line_.Text("host-mem")) {
+      out_.host_gib = GibOf("host-mem", *text);
+    }
   }
 
   void ReadBatch() {
     TrainingJob& job = out_.job;
+    job.eval_batch = line_.Integer("eval-batch").value_or(0);
+    job.eval_batches = line_.Integer("eval-batches").value_or(0);
     out_.global_batch = line_.Integer("global-batch");
     job.accumulate = line_.Integer("accumulate").value_or(1);
+    CheckGlobalBatch();
+    job.optimizer_in_backward = line_.Has("optimizer-in-backward");
+    if (job.optimizer_in_backward && job.accumulate > 1) {
+      Fail("optimizer-in-backward",
+           fmt::format("gradients of {} micro-steps are added up, and none is "
+                       "let go before the last",
+                       job.accumulate),
+           "write --accumulate 1");
+    }
+  }
+
+  void CheckGlobalBatch() {
+    TrainingJob& job = out_.job;
     if (!out_.global_batch) return;
     const int64_t at_once = job.step.batch * job.gpus;
     const int64_t global = *out_.global_batch;

@@ -51,6 +51,14 @@ std::vector<OptionRow> MethodRows() {
        .doc = "Linear layers with an adapter: q_proj+v_proj, or all-linear.",
        .default_value = "all-linear",
        .aliases = {"lora-targets", "target-modules"}},
+      {.name = "dora", .doc = "Adapters with a trained magnitude (use_dora)."},
+      {.name = "rslora",
+       .doc = "Adapters scaled by the root of their rank (use_rslora)."},
+      {.name = "saved-modules",
+       .value = "NAMES",
+       .doc = "Modules of which a whole copy trains beside the adapters: "
+              "lm_head+embed_tokens.",
+       .aliases = {"modules-to-save"}},
       {.name = "adapter",
        .value = "NAME",
        .doc = "The adapters' element type: float32, as peft makes them, or the "
@@ -79,6 +87,46 @@ std::vector<OptionRow> MethodRows() {
               "the backward: the loss alone, or all of it.",
        .allowed = {"loss", "hold"},
        .default_value = "loss"},
+      {.name = "preference",
+       .value = "NAME",
+       .doc = "A loss over answers, as trl computes it; --batch counts pairs, "
+              "of KTO single answers.",
+       .allowed = {"none", "dpo", "kto", "orpo", "simpo"},
+       .default_value = "none"},
+      {.name = "reference",
+       .value = "NAME",
+       .doc = "What DPO and KTO compare with: another copy of the model, the "
+              "model without its adapters, or log-probabilities computed "
+              "before. The second is the default with adapters.",
+       .allowed = {"model", "adapter-off", "precomputed"}},
+      {.name = "packing",
+       .value = "NAME",
+       .doc = "How samples become a batch: each padded to --seq, or packed "
+              "into sequences of --seq, which takes as much; or padding-free, "
+              "one row of --batch samples of --mean-seq tokens.",
+       .allowed = {"padded", "packed", "padding-free"},
+       .default_value = "padded"},
+      {.name = "mean-seq",
+       .value = "N",
+       .doc = "Tokens of a sample on average, with --packing padding-free.",
+       .kind = ValueKind::kInteger,
+       .most = 100000000},
+      {.name = "kernels",
+       .value = "NAME",
+       .doc = "Fused norms and MLPs: Liger's, or Unsloth's; estimates.",
+       .allowed = {"library", "liger", "unsloth"},
+       .default_value = "library"},
+      {.name = "compile",
+       .doc = "Under torch.compile: an estimate with a wide interval."},
+      {.name = "fp8",
+       .value = "NAME",
+       .doc = "Linear layers in 8-bit floats, by Transformer Engine or "
+              "torchao; estimates.",
+       .allowed = {"none", "te", "torchao"},
+       .default_value = "none"},
+      {.name = "optimizer-in-backward",
+       .doc = "Each gradient is used, and let go, as soon as it is made.",
+       .aliases = {"fused-backward"}},
       {.name = "master-weights",
        .doc = "A float32 copy of every parameter that trains."},
   };
@@ -125,11 +173,44 @@ std::vector<OptionRow> LayoutRows() {
        .value = "STAGE",
        .doc = "Divide them by DeepSpeed's ZeRO: states, gradients, parameters.",
        .allowed = {"0", "1", "2", "3"}},
+      {.name = "eval-batch",
+       .value = "N",
+       .doc = "Sequences of an evaluation's batch; the micro-batch where "
+              "absent.",
+       .kind = ValueKind::kInteger,
+       .most = 1000000,
+       .aliases = {"per-device-eval-batch-size"}},
+      {.name = "eval-batches",
+       .value = "N",
+       .doc = "Batches of an evaluation whose logits stay on the card, as they "
+              "do with compute_metrics; the loss alone is kept where absent.",
+       .kind = ValueKind::kInteger,
+       .most = 1000000,
+       .aliases = {"eval-accumulation-steps"}},
+      {.name = "timeline",
+       .value = "FILE",
+       .doc = "Write the memory of the run's stages over their operations: a "
+              "picture where FILE ends with .svg, numbers where with .json.",
+       .completion = Completion::kPath},
       {.name = "offload",
        .value = "WHAT",
-       .doc = "What lives on the host between its uses.",
-       .allowed = {"none", "optimizer", "parameters"},
+       .doc =
+           "What lives on the host between its uses: the optimizer's states, "
+           "with them the parameters, or what autograd keeps.",
+       .allowed = {"none", "optimizer", "parameters", "activations"},
        .default_value = "none"},
+      {.name = "workers",
+       .value = "N",
+       .doc = "Processes that load data, for each card.",
+       .default_value = "0",
+       .kind = ValueKind::kInteger,
+       .least = 0,
+       .most = 1024,
+       .aliases = {"dataloader-num-workers", "num-workers"}},
+      {.name = "host-mem",
+       .value = "GIB",
+       .doc = "The host's memory, in GiB, for all of its cards: whether it is "
+              "enough."},
   };
 }
 

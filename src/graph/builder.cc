@@ -477,6 +477,10 @@ std::optional<OperationId> Builder::Write(
   graph_->steps.push_back({Step::Kind::kOperation, id.index});
   spare_outputs_ = std::move(outputs);
   if (records) SaveOutputs(row, id);
+  if (!tape_->KeepsResult(row)) return id;
+  for (size_t i = 0; i < spare_outputs_.size(); ++i) {
+    tape_->KeepResult(id, Tensor(this, OutputOf(id, i)));
+  }
   return id;
 }
 

@@ -14,6 +14,7 @@ CheckpointScope::CheckpointScope(Builder& builder,
   if (!execution.checkpoint || !execution.gradients || !execution.training) {
     return;
   }
+  if (!builder.tape_->TakesNextBlock()) return;
   builder_ = &builder;
   std::vector<Tensor> held;
   for (const Tensor& one : arguments) {

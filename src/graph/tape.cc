@@ -1,6 +1,27 @@
 #include "graph/tape.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "graph/operation_row.h"
+
 namespace foretell {
+namespace {
+
+constexpr std::string_view kProduct = "aten.mm.default";
+constexpr std::array<std::string_view, 9> kChosen = {
+    kProduct,
+    "aten.addmm.default",
+    "aten.bmm.default",
+    "aten.convolution.default",
+    "aten._scaled_dot_product_flash_attention.default",
+    "aten._scaled_dot_product_efficient_attention.default",
+    "aten._scaled_dot_product_cudnn_attention.default",
+    "aten.max.default",
+    "aten.topk.default"};
+
+}  // namespace
 
 // One for each edge of the node; an input that is given twice has two.
 std::vector<OperationId> Tape::MakersOfInputs(OperationId operation) const {
@@ -96,6 +117,7 @@ void Tape::LeaveFrame(OperationId operation) {
   const bool asks = graph_->operations[operation.index].saved_count > 0;
   if (!asks || --frame.left > 0) return;
   const std::vector<Tensor> last = std::move(frame.held);
+  const auto results = std::move(frame.results);
 }
 
 void Tape::KeepInFrame(bool is_first) {
@@ -116,6 +138,12 @@ void Tape::EndFrame() {
   frames_.back().end_step = static_cast<uint32_t>(graph_->steps.size());
   frames_.back().end_value = static_cast<uint32_t>(graph_->values.size());
   in_frame_ = false;
+}
+
+bool Tape::KeepsResult(const OperationRow& row) {
+  if (!in_frame_ || !policy_.by_operator) return false;
+  if (std::ranges::find(kChosen, row.name) == kChosen.end()) return false;
+  return row.name != kProduct || ++frames_.back().products % 2 != 0;
 }
 
 CheckpointFrame* Tape::FrameOf(OperationId operation) {

@@ -24,6 +24,10 @@ namespace foretell {
 // saved: non-reentrant activation checkpointing.
 // Source: torch 2.15, torch/utils/checkpoint.py
 // (_checkpoint_without_reentrant_generator, _checkpoint_hook).
+//
+// Where operators are chosen (torch's create_selective_checkpoint_contexts),
+// `results` holds what the chosen ones gave; a recomputation takes it from
+// there instead of running them again.
 struct CheckpointFrame {
   uint32_t first_step = 0;  // of the region, in Graph::steps
   uint32_t end_step = 0;
@@ -32,6 +36,21 @@ struct CheckpointFrame {
   uint32_t left = 0;         // operations that may still ask for a tensor
   std::vector<Tensor> held;  // what the region is called with
   bool is_recomputed = false;
+  int64_t products = 0;  // mm that were asked whether they are chosen
+  std::map<uint32_t, std::vector<Tensor>> results = {};  // by operation
+};
+
+// Which blocks are checkpointed, and what of them is not run again.
+//
+// By operator, torchtitan's choice: attention kernels, products and their like
+// keep their results, every second mm runs again.
+// Source: torchtitan 0.3, distributed/activation_checkpoint.py
+// (_get_default_save_ops, _get_custom_policy); torch 2.15,
+// torch/_functorch/partitioners.py (get_default_op_list,
+// compute_intensive_ops).
+struct CheckpointPolicy {
+  int64_t every = 1;  // block of so many, the last of each
+  bool by_operator = false;
 };
 
 // Operations [first, end) of Graph::operations.
@@ -85,6 +104,15 @@ class Tape {
     kept_[saved] = std::move(tensor);
   }
 
+  void set_policy(const CheckpointPolicy& policy) { policy_ = policy; }
+  // Whether the next block is one of those that are checkpointed.
+  bool TakesNextBlock() { return ++blocks_ % policy_.every == 0; }
+  // Whether the frame keeps what an operation of the row gives.
+  bool KeepsResult(const OperationRow& row);
+  void KeepResult(OperationId operation, Tensor result) {
+    frames_.back().results[operation.index].push_back(std::move(result));
+  }
+
   // Between these, what is recorded keeps nothing but the frame's `held`.
   void BeginFrame(std::vector<Tensor> held);
   void EndFrame();
@@ -119,6 +147,8 @@ class Tape {
   std::map<uint32_t, ViewWriteRecord> view_writes_;  // by operation
   std::map<uint32_t, ValueId> before_view_write_;    // by value
   std::vector<CheckpointFrame> frames_;
+  CheckpointPolicy policy_;
+  int64_t blocks_ = 0;  // that asked to be checkpointed
   bool in_frame_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
@@ -14,6 +15,8 @@
 
 namespace foretell {
 namespace {
+
+constexpr char kMagnitude[] = "lora_magnitude_vector";
 
 void StopTraining(Graph& graph, Parameter& parameter) {
   parameter.trainable = false;
@@ -55,6 +58,7 @@ class Injection {
         Wrap(region, chosen.parameters);
       }
     }
+    if (auto refusal = Save()) return refusal;
     graph_->regions.front().name = "base_model.model";
     return std::nullopt;
   }
@@ -181,9 +185,78 @@ class Injection {
                               fmt::join(near, ", "), fmt::join(names, ", "))};
   }
 
+  // modules_to_save: the module's parameters become the copy that trains, and
+  // the original ones lie beside, frozen and never read.
+  std::optional<AdapterRefusal> Save() {
+    const std::set<std::string> names(settings_->saved.begin(),
+                                      settings_->saved.end());
+    std::set<std::string> found;
+    const auto regions = static_cast<uint32_t>(graph_->regions.size());
+    for (uint32_t i = 1; i < regions; ++i) {
+      const std::string path = graph_->PathOf(RegionId{i});
+      for (const std::string& name : names) {
+        if (!IsMetBy(path, name)) continue;
+        found.insert(name);
+        if (!SaveModule(RegionId{i})) {
+          return AdapterRefusal{
+              fmt::format("{} shares its weight with another module, and a "
+                          "copy of it would not",
+                          path),
+              "name a module whose weights are its own"};
+        }
+      }
+    }
+    for (const std::string& name : names) {
+      if (found.contains(name)) continue;
+      std::set<std::string> all;
+      for (const Region& region : graph_->regions) all.insert(region.name);
+      const std::vector<std::string_view> views(all.begin(), all.end());
+      const auto near = NearestNames(name, views, 1);
+      return AdapterRefusal{
+          fmt::format("no module to save is named {}", name),
+          near.empty() ? "name modules such as lm_head or embed_tokens"
+                       : fmt::format("did you mean {}?", near.front())};
+    }
+    return std::nullopt;
+  }
+
+  // False where a parameter is another's.
+  bool SaveModule(RegionId module) {
+    std::vector<uint32_t> own;
+    for (uint32_t i = 0; i < graph_->parameters.size(); ++i) {
+      RegionId at = graph_->parameters[i].region;
+      while (at.valid() && at != module) at = (*graph_)[at].parent;
+      if (at != module) continue;
+      if (graph_->parameters[i].tied_to) return false;
+      own.push_back(i);
+    }
+    const RegionKind kind = (*graph_)[module].kind;
+    const RegionId original =
+        builder_->AddRegion(module, "original_module", kind);
+    const RegionId copies = builder_->AddRegion(
+        builder_->AddRegion(module, "modules_to_save", kind), "default", kind);
+    for (const uint32_t i : own) {
+      const Value value = (*graph_)[graph_->parameters[i].value];
+      const ParameterId frozen = builder_->AddParameter(
+          original, graph_->parameters[i].name, value.shape, value.dtype);
+      StopTraining(*graph_, graph_->parameters[frozen.index]);
+      Parameter& copy = graph_->parameters[i];
+      copy.trainable = true;
+      graph_->values[copy.value.index].requires_grad = true;
+      if (copy.region == module) copy.region = copies;
+    }
+    return true;
+  }
+
   DType DTypeFor(const Value& weight) const {
     return settings_->float32 && BytesOf(weight.dtype) == 2 ? DType::kFloat32
                                                             : weight.dtype;
+  }
+
+  double Scaling() const {
+    const auto rank = static_cast<double>(settings_->rank);
+    return settings_->alpha /
+           (settings_->rank_stabilized ? std::sqrt(rank) : rank);
   }
 
   Value WeightOf(ParameterId id) const {
@@ -229,7 +302,11 @@ class Injection {
     adapter.b_region = AddDefault(layer.region, "lora_B");
     adapter.b = builder_->AddParameter(adapter.b_region, "weight",
                                        {out, settings_->rank}, dtype);
-    adapter.scaling = settings_->alpha / static_cast<double>(settings_->rank);
+    adapter.scaling = Scaling();
+    if (settings_->dora) {
+      builder_->AddParameter(AddDefault(layer.region, kMagnitude), "weight",
+                             {out}, dtype);
+    }
     graph_->adapters.push_back(adapter);
   }
 
@@ -273,7 +350,7 @@ class Injection {
         builder_->AddParameter(AddDefault(wrapper, "lora_B"), "weight",
                                {weight.shape[-2], rank * out.slices}, dtype);
     // With the rank its alpha grows.
-    out.scaling = settings_->alpha / static_cast<double>(settings_->rank);
+    out.scaling = Scaling();
     return out;
   }
 

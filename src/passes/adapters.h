@@ -16,8 +16,13 @@
 // _inject_parameters, _maybe_include_all_linear_layers), tuners/lora/layer.py
 // (LoraLayer.update_layer, ParamWrapper), utils/
 // transformers_weight_conversion.py (_convert_peft_config_moe).
-// Not modelled: biases that train, DoRA and other variants, adapters of
-// embeddings and convolutions, modules_to_save.
+// DoRA's magnitude [out] follows B among the parameters, in a region named
+// "lora_magnitude_vector.default". A module that is saved beside adapters keeps
+// its original parameters, frozen, next to a copy that trains.
+// Source: peft 0.21, tuners/lora/dora.py, utils/other.py
+// (ModulesToSaveWrapper).
+// Not modelled: biases that train, other variants, adapters of embeddings and
+// convolutions; DoRA of parameters that no linear layer holds.
 //
 //   if (const auto refusal = AddAdapters(builder, {.targets = {"q_proj"}})) …
 #ifndef FORETELL_PASSES_ADAPTERS_H_

@@ -86,6 +86,44 @@ TEST_F(Adapters, KeepTheModelsDTypeWhereAsked) {
                           "[5, 1] bf16"));
 }
 
+TEST_F(Adapters, OfDoraHaveAMagnitudeOfEachOutput) {
+  EXPECT_EQ(Refusal({.rank = 2, .targets = {"q_proj"}, .dora = true}), "");
+  EXPECT_THAT(Trained(),
+              ElementsAre(HasSubstr("lora_A"), HasSubstr("lora_B"),
+                          "base_model.model.block.q_proj.lora_magnitude_vector."
+                          "default.weight [6] f32"));
+}
+
+TEST_F(Adapters, ScaleByTheRootOfTheirRankWhereAsked) {
+  EXPECT_EQ(Refusal({.rank = 4,
+                     .alpha = 16,
+                     .targets = {"q_proj"},
+                     .rank_stabilized = true}),
+            "");
+  ASSERT_EQ(graph_.adapters.size(), 1);
+  EXPECT_EQ(graph_.adapters[0].scaling, 8);
+}
+
+TEST_F(Adapters, TrainACopyOfASavedModule) {
+  EXPECT_EQ(Refusal({.rank = 1,
+                     .targets = {"q_proj"},
+                     .float32 = false,
+                     .saved = {"lm_head"}}),
+            "");
+  EXPECT_THAT(Trained(),
+              ElementsAre("base_model.model.lm_head.modules_to_save.default."
+                          "weight [5, 4] bf16",
+                          HasSubstr("lora_A"), HasSubstr("lora_B")));
+  std::vector<std::string> names;
+  for (const Parameter& parameter : graph_.parameters) {
+    names.push_back(graph_.NameOf(parameter));
+  }
+  EXPECT_THAT(names, testing::Contains(
+                         "base_model.model.lm_head.original_module.weight"));
+  EXPECT_EQ(Refusal({.targets = {"q_proj"}, .saved = {"lm_hed"}}),
+            "no module to save is named lm_hed; did you mean lm_head?");
+}
+
 TEST_F(Adapters, OfFusedParametersWrapTheirModule) {
   EXPECT_EQ(Refusal({.rank = 2, .targets = {"all-linear"}}, "mixtral"), "");
   EXPECT_THAT(

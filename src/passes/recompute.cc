@@ -12,7 +12,7 @@ namespace {
 
 class Replay {
  public:
-  Replay(Builder& builder, const CheckpointFrame& frame)
+  Replay(Builder& builder, CheckpointFrame& frame)
       : builder_(builder),
         graph_(builder.graph()),
         frame_(frame),
@@ -68,16 +68,24 @@ class Replay {
       inputs.push_back(Input(graph_.InputsOf(operation)[i]));
     }
     if (!Keep(index, inputs, 0)) return false;
-    const auto stated = graph_.AttributesOf(operation);
-    const std::vector<Attribute> attributes(stated.begin(), stated.end());
-    const std::vector<Tensor> outputs =
-        builder_.EmitMany(*operation.row, inputs, attributes);
+    const std::vector<Tensor> outputs = ResultsOf(index, inputs);
     if (!builder_.failure().empty()) return false;
     inputs.clear();
     for (uint32_t i = 0; i < operation.output_count; ++i) {
       Of(graph_.OutputsOf(operation)[i]) = outputs[i];
     }
     return Keep(index, outputs, operation.input_count);
+  }
+
+  // What the frame kept of the operation, else what running it again gives.
+  std::vector<Tensor> ResultsOf(uint32_t index,
+                                std::span<const Tensor> inputs) {
+    const auto kept = frame_.results.find(index);
+    if (kept != frame_.results.end()) return std::move(kept->second);
+    const Operation operation = graph_.operations[index];
+    const auto stated = graph_.AttributesOf(operation);
+    const std::vector<Attribute> attributes(stated.begin(), stated.end());
+    return builder_.EmitMany(*operation.row, inputs, attributes);
   }
 
   // Keeps those of `tensors`, operands from `first` on, that the record of the
@@ -107,7 +115,7 @@ class Replay {
 
   Builder& builder_;
   Graph& graph_;
-  const CheckpointFrame& frame_;
+  CheckpointFrame& frame_;
   std::vector<Tensor> again_;  // by value of the region
   uint32_t left_ = 0;
 };

@@ -11,13 +11,14 @@ namespace {
 struct Unit {
   int64_t gathered = 0;  // parameters in the dtype that they are used in
   int64_t trains = 0;    // of these, what has a gradient
+  int64_t copies = 1;    // of such blocks
 };
 
 class Sharder {
  public:
   Sharder(Graph& graph, const TrainingJob& job,
-          std::span<const StorageId> gradients)
-      : graph_(graph), job_(job), gradients_(gradients) {}
+          std::span<const StorageId> gradients, std::span<const int64_t> copies)
+      : graph_(graph), job_(job), gradients_(gradients), copies_(copies) {}
 
   std::vector<int64_t> Run() {
     beside_.resize(graph_.operations.size());
@@ -51,7 +52,7 @@ class Sharder {
       if (region.parent.valid()) block_[i] = block_[region.parent.index];
       if (region.kind == RegionKind::kBlock && block_[i] == 0) {
         block_[i] = units_.size();
-        units_.emplace_back();
+        units_.push_back({0, 0, copies_.empty() ? 1 : copies_[i]});
       }
     }
   }
@@ -140,7 +141,7 @@ class Sharder {
     size_t next = 0;
     size_t last = 0;  // the block that ran last
     int64_t all_trained = 0;
-    for (const Unit& unit : units_) all_trained += unit.trains;
+    for (const Unit& unit : units_) all_trained += unit.trains * unit.copies;
     for (uint32_t at = 0; at < graph_.steps.size(); ++at) {
       while (next < graph_.phases.size() &&
              graph_.phases[next].first_step <= at) {
@@ -180,16 +181,18 @@ class Sharder {
   Graph& graph_;
   const TrainingJob& job_;
   std::span<const StorageId> gradients_;
-  std::vector<size_t> block_;  // by region
-  std::vector<Unit> units_;    // by block; [0] is what lies in none
+  std::span<const int64_t> copies_;  // by region
+  std::vector<size_t> block_;        // by region
+  std::vector<Unit> units_;          // by block; [0] is what lies in none
   std::vector<int64_t> beside_;
 };
 
 }  // namespace
 
 std::vector<int64_t> ShardStorages(Graph& graph, const TrainingJob& job,
-                                   std::span<const StorageId> gradients) {
-  return Sharder(graph, job, gradients).Run();
+                                   std::span<const StorageId> gradients,
+                                   std::span<const int64_t> copies) {
+  return Sharder(graph, job, gradients, copies).Run();
 }
 
 }  // namespace foretell

@@ -1,7 +1,8 @@
 // One rank's share of a step that several cards divide among themselves: which
 // storages it holds a part of, and what it gathers while it computes.
 //
-// In: a compiled graph, and which storages are gradients of parameters.
+// In: a compiled graph, which storages are gradients of parameters, and how
+// often each region happens in the whole model (once each where it is empty).
 // Changed: the bytes of storages that are divided. Out: by operation, what the
 // rank holds beside: gathered parameters, gradients that are not yet reduced,
 // and communication buffers.
@@ -30,7 +31,8 @@
 namespace foretell {
 
 std::vector<int64_t> ShardStorages(Graph& graph, const TrainingJob& job,
-                                   std::span<const StorageId> gradients);
+                                   std::span<const StorageId> gradients,
+                                   std::span<const int64_t> copies = {});
 
 }  // namespace foretell
 

@@ -35,8 +35,11 @@ std::string PeakText(const TrainMemory& memory) {
 
 class Presenter {
  public:
-  explicit Presenter(const TrainAnswer& answer)
-      : answer_(answer), memory_(answer.memory), document_(TrainShape()) {}
+  Presenter(const TrainAnswer& answer, const TrainView& view)
+      : answer_(answer),
+        memory_(answer.memory),
+        view_(view),
+        document_(TrainShape()) {}
 
   Document Present() && {
     document_.Set("name", answer_.name);
@@ -46,6 +49,8 @@ class Presenter {
     if (answer_.is_compiled) {
       AddVerdict();
       AddPeak();
+      AddStages();
+      AddHost();
       AddWhatFits();
     }
     for (const std::string& one : answer_.assumptions) {
@@ -113,6 +118,36 @@ class Presenter {
     }
   }
 
+  AnyFigure OfStage(const TrainStage& stage, int64_t bytes) const {
+    if (stage.is_exact) return AnyFigure::Exact(Unit::kBytes, bytes);
+    if (!memory_.not_exact.empty()) return Tensors(bytes);
+    // What a library's own kernels of another stage may be off by.
+    constexpr double kMargin = 0.1;
+    const auto real = static_cast<double>(bytes);
+    return AnyFigure::Estimated(Unit::kBytes, real, real * (1 - kMargin),
+                                real * (1 + kMargin), "");
+  }
+
+  void AddStages() {
+    for (const TrainStage& stage : answer_.stages) {
+      document_.AddRow("stages", {stage.name, OfStage(stage, stage.peak),
+                                  OfStage(stage, stage.stays), stage.at});
+    }
+    if (!view_.timeline_file.empty()) {
+      document_.Set("timeline", view_.timeline_file);
+    }
+  }
+
+  void AddHost() {
+    for (const HostTerm& term : answer_.host.memory) {
+      document_.AddRow("host", {term.name, term.bytes.any(), term.what});
+    }
+    document_.Set("host_peak", answer_.host.peak.any());
+    for (const HostTerm& term : answer_.host.disk) {
+      document_.AddRow("disk", {term.name, term.bytes.any(), term.what});
+    }
+  }
+
   void AddWhatFits() {
     if (answer_.largest_batch) {
       document_.Set("largest_batch", *answer_.largest_batch);
@@ -134,6 +169,7 @@ class Presenter {
 
   const TrainAnswer& answer_;
   const TrainMemory& memory_;
+  const TrainView& view_;
   Document document_;
 };
 
@@ -165,8 +201,8 @@ Document PresentFits(const FitsAnswer& answer) {
   return out;
 }
 
-Document PresentTrain(const TrainAnswer& answer) {
-  return Presenter(answer).Present();
+Document PresentTrain(const TrainAnswer& answer, const TrainView& view) {
+  return Presenter(answer, view).Present();
 }
 
 }  // namespace foretell

@@ -18,7 +18,10 @@ namespace foretell {
 
 const DocumentShape& TrainShape();
 
-Document PresentTrain(const TrainAnswer& answer);
+struct TrainView {
+  std::string timeline_file;  // where it was written; empty where nowhere
+};
+Document PresentTrain(const TrainAnswer& answer, const TrainView& view);
 
 // The ids of the cards that PresentFits shows, in its order.
 std::vector<std::string_view> CardsOfFits();

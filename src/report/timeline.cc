@@ -1,5 +1,7 @@
 #include "report/timeline.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "report/json_writer.h"
 #include "report/timeline_svg.h"
@@ -7,12 +9,12 @@
 namespace foretell {
 namespace {
 
-void WriteMoment(const StepResult& result, JsonWriter& json) {
-  const StepMoment& at = result.peak_at;
+void WriteMoment(const Timeline& timeline, JsonWriter& json) {
+  const StepMoment& at = timeline.peak_at;
   json.Key("peak");
   json.BeginObject();
   json.Key("bytes");
-  json.Integer(result.peak);
+  json.Integer(timeline.peak);
   json.TextAt("phase", NameOf(at.phase));
   json.TextAt("operation", at.operation);
   json.TextAt("module", at.module);
@@ -21,19 +23,32 @@ void WriteMoment(const StepResult& result, JsonWriter& json) {
   json.EndObject();
 }
 
-std::string Json(const StepAnswer& answer) {
-  const StepResult& result = *answer.result;
+void WriteParts(const Timeline& timeline, JsonWriter& json) {
+  json.Key("stages");
+  json.BeginArray();
+  for (const TimelinePart& part : timeline.parts) {
+    json.BeginObject();
+    json.TextAt("name", part.name);
+    json.Key("first");
+    json.Integer(part.first);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+std::string Json(const Timeline& timeline) {
   JsonWriter json;
   json.BeginObject();
-  json.TextAt("kind", kTimelineMark);
-  json.TextAt("model", answer.name);
-  json.TextAt("class", answer.class_name);
-  json.TextAt("setting", answer.setting);
+  json.TextAt("kind", timeline.mark);
+  json.TextAt("model", timeline.name);
+  json.TextAt("class", timeline.class_name);
+  json.TextAt("setting", timeline.setting);
   json.Key("exact");
-  json.Flag(answer.not_exact.empty());
+  json.Flag(timeline.is_exact);
   json.Key("operations");
-  json.Integer(result.operations);
-  WriteMoment(result, json);
+  json.Integer(timeline.operations);
+  WriteMoment(timeline, json);
+  if (timeline.mark == kTrainTimelineMark) WriteParts(timeline, json);
   json.Key("kinds");
   json.BeginArray();
   for (size_t i = 0; i < kMemoryKinds; ++i) {
@@ -42,7 +57,7 @@ std::string Json(const StepAnswer& answer) {
   json.EndArray();
   json.Key("points");
   json.BeginArray();
-  for (const MemoryPoint& point : result.timeline) {
+  for (const MemoryPoint& point : timeline.points) {
     json.BeginObject();
     json.Key("ran");
     json.Integer(point.operation);
@@ -60,10 +75,61 @@ std::string Json(const StepAnswer& answer) {
 
 }  // namespace
 
-std::string RenderTimeline(const StepAnswer& answer, TimelineFormat format) {
-  FORETELL_CHECK(answer.result && !answer.result->timeline.empty(),
-                 "a timeline of nothing");
-  return format == TimelineFormat::kSvg ? TimelineSvg(answer) : Json(answer);
+Timeline TimelineOf(const StepAnswer& answer) {
+  FORETELL_CHECK(answer.result.has_value(), "a timeline of nothing");
+  const StepResult& result = *answer.result;
+  Timeline out;
+  out.mark = kTimelineMark;
+  out.name = answer.name;
+  out.class_name = answer.class_name;
+  out.setting = answer.setting;
+  out.is_exact = answer.not_exact.empty();
+  out.operations = result.operations;
+  out.peak = result.peak;
+  out.peak_at = result.peak_at;
+  out.points = result.timeline;
+  for (size_t i = 0; i < out.points.size(); ++i) {
+    const MemoryPoint& point = out.points[i];
+    if (i > 0 && point.phase == out.points[i - 1].phase) continue;
+    out.parts.push_back(
+        {std::string(NameOf(point.phase)), i == 0 ? 0 : point.operation});
+  }
+  return out;
+}
+
+Timeline TimelineOf(const TrainAnswer& answer) {
+  Timeline out;
+  out.mark = kTrainTimelineMark;
+  out.name = answer.name;
+  out.class_name = answer.class_name;
+  out.setting = answer.setting;
+  out.is_exact = answer.memory.not_exact.empty();
+  uint32_t before = 0;
+  for (const TrainStage& stage : answer.stages) {
+    out.parts.push_back({stage.name, before});
+    uint32_t ran = 0;
+    for (MemoryPoint point : stage.timeline) {
+      ran = std::max(ran, point.operation);
+      point.operation += before;
+      const int64_t live = SumOf(point.bytes);
+      if (live > out.peak) {
+        out.peak = live;
+        out.peak_at.phase = point.phase;
+        out.peak_at.operation = stage.name;
+        out.peak_at.ran = point.operation;
+      }
+      out.points.push_back(point);
+    }
+    before += ran;
+  }
+  out.operations = before;
+  return out;
+}
+
+std::string RenderTimeline(const Timeline& timeline, TimelineFormat format) {
+  FORETELL_CHECK(!timeline.points.empty(), "a timeline of nothing");
+  return format == TimelineFormat::kSvg ? TimelineSvg(timeline)
+                                        : Json(timeline);
 }
 
 }  // namespace foretell

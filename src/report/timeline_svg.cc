@@ -82,10 +82,8 @@ std::string PeakSize(int64_t bytes) {
 
 class Picture {
  public:
-  explicit Picture(const StepAnswer& answer)
-      : answer_(answer),
-        result_(*answer.result),
-        points_(answer.result->timeline) {
+  explicit Picture(const Timeline& timeline)
+      : timeline_(timeline), points_(timeline.points) {
     for (const MemoryPoint& point : points_) {
       highest_ = std::max(highest_, SumOf(point.bytes));
     }
@@ -96,7 +94,7 @@ class Picture {
     Open();
     Grid();
     Areas();
-    Phases();
+    Parts();
     Peak();
     Legend();
     out_ += "</svg>\n";
@@ -132,7 +130,7 @@ class Picture {
   }
 
   double X(uint32_t operation) const {
-    const double all = std::max(1.0, static_cast<double>(result_.operations));
+    const double all = std::max(1.0, static_cast<double>(timeline_.operations));
     return kLeft + kPlotWidth * static_cast<double>(operation) / all;
   }
   double Y(int64_t bytes) const {
@@ -154,21 +152,22 @@ class Picture {
   }
 
   void Open() {
-    const std::string name = Shortened(answer_.name, 60);
-    const std::string verdict = fmt::format(
-        "{}: {}{} at the peak", name, answer_.not_exact.empty() ? "" : "about ",
-        PeakSize(result_.peak));
+    const std::string name = Shortened(timeline_.name, 60);
+    const std::string verdict = fmt::format("{}: {}{} at the peak", name,
+                                            timeline_.is_exact ? "" : "about ",
+                                            PeakSize(timeline_.peak));
     out_ += fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" "
         "width=\"{0}\" height=\"{1}\" role=\"img\">\n"
         "<!-- {2} -->\n<title>{3}</title>\n<desc>{4}</desc>\n"
         "<style>{5}</style>\n"
         "<rect class=\"page\" width=\"{0}\" height=\"{1}\"/>\n",
-        kWidth, kHeight, kTimelineMark, XmlText(verdict),
-        XmlText(DescribeMoment(result_.peak_at, result_.operations)), kStyle);
+        kWidth, kHeight, timeline_.mark, XmlText(verdict),
+        XmlText(DescribeMoment(timeline_.peak_at, timeline_.operations)),
+        kStyle);
     Text(kLeft, 30, "class=\"title\"", verdict);
     Text(kLeft, 51, "class=\"small\"",
-         Shortened(answer_.class_name + ", " + answer_.setting, 130));
+         Shortened(timeline_.class_name + ", " + timeline_.setting, 130));
   }
 
   void Grid() {
@@ -180,7 +179,7 @@ class Picture {
     }
     Text(kLeft + kPlotWidth, kTop + kPlotHeight + 20,
          "text-anchor=\"end\" class=\"small\"",
-         WithSeparators(result_.operations) + " operations");
+         WithSeparators(timeline_.operations) + " operations");
     Text(kLeft, kTop + kPlotHeight + 20, "class=\"small\"", "0");
   }
 
@@ -232,16 +231,22 @@ class Picture {
     return out;
   }
 
-  void Phases() {
-    for (size_t i = 0; i < points_.size(); ++i) {
-      if (i > 0 && points_[i].phase == points_[i - 1].phase) continue;
-      const double x = i == 0 ? kLeft : X(points_[i].operation);
-      if (i > 0) Line(x, kTop - 16, x, kTop + kPlotHeight, "phase");
-      constexpr double kLabelWidth = 70;
-      const bool fits = x + kLabelWidth < kWidth - kRight;
-      Text(fits ? x + 4 : x - 4, kTop - 6,
+  // Each part's name stands at its start, in a second line where the one
+  // before reaches as far.
+  void Parts() {
+    constexpr double kLetter = 6.5;
+    double taken = 0;
+    bool is_low = false;
+    for (const TimelinePart& part : timeline_.parts) {
+      const double x = X(part.first);
+      if (part.first > 0) Line(x, kTop - 16, x, kTop + kPlotHeight, "phase");
+      const double width = kLetter * static_cast<double>(part.name.size()) + 8;
+      const bool fits = x + width < kWidth - kRight;
+      is_low = !is_low && x < taken;
+      taken = x + width;
+      Text(fits ? x + 4 : x - 4, is_low ? kTop + 8 : kTop - 6,
            fits ? "class=\"small\"" : "text-anchor=\"end\" class=\"small\"",
-           std::string(NameOf(points_[i].phase)));
+           part.name);
     }
   }
 
@@ -253,8 +258,8 @@ class Picture {
     out_ += fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" class=\"peak\"/>\n", x, y);
     const bool to_left = x > kLeft + kPlotWidth / 2;
-    const StepMoment& moment = result_.peak_at;
-    std::string text = "peak " + PeakSize(result_.peak);
+    const StepMoment& moment = timeline_.peak_at;
+    std::string text = "peak " + PeakSize(timeline_.peak);
     if (!moment.operation.empty()) text += ": " + moment.operation;
     if (!moment.module.empty()) text += ", " + moment.module;
     Text(to_left ? x - 10 : x + 10, y - 4,
@@ -276,8 +281,7 @@ class Picture {
     }
   }
 
-  const StepAnswer& answer_;
-  const StepResult& result_;
+  const Timeline& timeline_;
   const std::vector<MemoryPoint>& points_;
   int64_t highest_ = 0;
   double step_ = 1;  // between two lines of the grid, in bytes
@@ -314,8 +318,8 @@ std::string XmlText(std::string_view text) {
   return out;
 }
 
-std::string TimelineSvg(const StepAnswer& answer) {
-  return Picture(answer).Draw();
+std::string TimelineSvg(const Timeline& timeline) {
+  return Picture(timeline).Draw();
 }
 
 }  // namespace foretell

@@ -54,7 +54,8 @@ bool IsBalanced(const std::string& xml) {
 }
 
 TEST(Timeline, ThePictureIsWholeAndHarmless) {
-  const std::string svg = RenderTimeline(Answer(), TimelineFormat::kSvg);
+  const std::string svg =
+      RenderTimeline(TimelineOf(Answer()), TimelineFormat::kSvg);
   EXPECT_TRUE(svg.starts_with("<svg xmlns="));
   EXPECT_TRUE(IsBalanced(svg));
   EXPECT_EQ(svg.find('\x1b'), std::string::npos);
@@ -71,7 +72,8 @@ TEST(Timeline, ThePictureIsWholeAndHarmless) {
 }
 
 TEST(Timeline, NumbersHoldEveryPoint) {
-  const std::string json = RenderTimeline(Answer(), TimelineFormat::kJson);
+  const std::string json =
+      RenderTimeline(TimelineOf(Answer()), TimelineFormat::kJson);
   EXPECT_LT(json.find(kTimelineMark), 256u);
   EXPECT_EQ(std::ranges::count(json, '{'), std::ranges::count(json, '}'));
   EXPECT_NE(json.find("\"kept activations\""), std::string::npos);

@@ -58,6 +58,46 @@ SectionShape AtPeak() {
       }};
 }
 
+SectionShape Stages() {
+  return {
+      .title = "Over the run",
+      .rows = {
+          Optional(KeyedRow(
+              "stages", "Over the run",
+              "Tensors on the card, stage by stage, in the order of the run.",
+              {{"stage", "Stage", CellType::kText,
+                "first step, micro-steps, later step, evaluation, saving."},
+               {"peak", "Peak", CellType::kFigure,
+                "The most bytes of tensors that live in it."},
+               {"stays", "Stays", CellType::kFigure,
+                "What still lives once it is over."},
+               {"at", "Peak at", CellType::kText, "Where the peak is."}})),
+          Optional(FieldRow("timeline", "Timeline", CellType::kText,
+                            "The file that the timeline was written to.")),
+      }};
+}
+
+SectionShape Host() {
+  return {
+      .title = "On the host",
+      .rows = {
+          Optional(FieldRow("host_peak", "Memory", CellType::kFigure,
+                            "The most at one time, of one host with at most "
+                            "eight ranks.")),
+          Optional(TableRow(
+              "host", "Host memory", "What the job takes of the host.",
+              {{"part", "For", CellType::kText, "What the bytes are for."},
+               {"bytes", "Bytes", CellType::kFigure, "How many."},
+               {"what", "Is", CellType::kText, "What they are."}})),
+          Optional(TableRow(
+              "disk", "On disk, each checkpoint",
+              "What one checkpoint takes on disk.",
+              {{"part", "For", CellType::kText, "What the bytes are for."},
+               {"bytes", "Bytes", CellType::kFigure, "How many."},
+               {"what", "Is", CellType::kText, "What they are."}})),
+      }};
+}
+
 SectionShape WhatFits() {
   return {
       .title = "What makes it fit",
@@ -132,8 +172,8 @@ const DocumentShape& TrainShape() {
       .doc =
           "Whether a training job fits its card, what fills the card at the "
           "peak, and what would make it fit.",
-      .sections = {Verdict(), AtPeak(), WhatFits(), MethodsAndCards(),
-                   Assumptions(), FindingsSection()}};
+      .sections = {Verdict(), AtPeak(), Stages(), WhatFits(), Host(),
+                   MethodsAndCards(), Assumptions(), FindingsSection()}};
   return shape;
 }
 

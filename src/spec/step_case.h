@@ -34,6 +34,19 @@ struct LoraSettings {
   double dropout = 0;
   std::vector<std::string> targets;  // module names; "all-linear" alone
   bool float32 = true;               // adapters of half-precision models
+  // Weight-decomposed (DoRA): a trained magnitude of each output, and the norm
+  // of the whole adapted weight in every forward.
+  bool dora = false;
+  bool rank_stabilized = false;  // rsLoRA: alpha over the rank's square root
+  // peft's modules_to_save: names of modules of which a copy trains as it is.
+  std::vector<std::string> saved = {};
+};
+
+// What a checkpointed block does not run again.
+enum class CheckpointKind : uint8_t {
+  kFull,           // nothing: all of it runs again
+  kByOperator,     // what torchtitan's choice of operators gave
+  kOnlyAttention,  // all but attention's scores, as Megatron's selective
 };
 
 struct StepCase {
@@ -52,10 +65,14 @@ struct StepCase {
   // "eager", "sdpa", "flash2", "flash3"
   std::string attention = "sdpa";
   std::string experts = "grouped_mm";  // "grouped_mm", "eager"
-  bool checkpoint = false;             // every block, non-reentrant
+  bool checkpoint = false;             // blocks, non-reentrant
+  int64_t checkpoint_every = 1;        // of so many blocks the last
+  CheckpointKind checkpoint_kind = CheckpointKind::kFull;
   std::optional<LoraSettings> lora;
   std::vector<std::string> frozen;  // prefixes of parameter names
   std::string optimizer = "adamw_fused";
+  // The forward and the loss of kTrain alone, in eval() and under no_grad.
+  bool evaluates = false;
   bool first_step = false;  // the one that makes the optimizer's states
   // The training loop holds what the forward returns, logits included, until
   // the backward has run; else it holds the loss alone.

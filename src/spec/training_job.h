@@ -40,7 +40,37 @@ enum class LossKind : uint8_t {
   kChunked,
 };
 
-enum class Offload : uint8_t { kNone, kOptimizer, kParameters };
+enum class Offload : uint8_t {
+  kNone,
+  kOptimizer,
+  kParameters,   // and the optimizer
+  kActivations,  // what autograd keeps, fetched as the backward asks for it
+};
+
+// Losses over pairs of answers, as trl 1.16 computes them.
+enum class Preference : uint8_t {
+  kNone,
+  kDpo,    // pairs in one batch, log-probabilities in chunks, a reference
+  kKto,    // single answers, a reference, and a forward of mismatched ones
+  kOrpo,   // pairs, all logits, no reference
+  kSimpo,  // the same
+};
+
+// What a preference loss compares with.
+enum class Reference : uint8_t {
+  kModel,        // another copy of the model
+  kAdapterOff,   // the model itself without its adapters
+  kPrecomputed,  // log-probabilities that were computed before
+};
+
+// Whose kernels stand for the library's norms, MLPs and rotary embeddings.
+enum class FusedKernels : uint8_t { kNone, kLiger, kUnsloth };
+
+enum class Fp8 : uint8_t {
+  kNone,
+  kTransformerEngine,  // what a linear layer keeps is fp8
+  kTorchao,            // products in fp8 of what stays in half precision
+};
 
 struct TrainingJob {
   StepCase step;  // its optimizer is one that `passes/optimizer` writes
@@ -64,6 +94,24 @@ struct TrainingJob {
   // is float32, and the step runs in the step's dtype (MixedPrecision).
   bool float32_shares = false;
   Offload offload = Offload::kNone;
+  Preference preference = Preference::kNone;
+  Reference reference = Reference::kModel;  // of kDpo and kKto
+  FusedKernels kernels = FusedKernels::kNone;
+  Fp8 fp8 = Fp8::kNone;
+  bool compiled = false;  // torch.compile: an estimate
+  // Each gradient is used, and let go, as soon as the backward has made it.
+  bool optimizer_in_backward = false;
+  // A batch is one row of so many samples, of this mean length; else each
+  // sample has the step's length, padded or packed.
+  bool padding_free = false;
+  int64_t mean_sequence = 0;
+  // Processes that load data, and the batches that each makes ahead.
+  int64_t workers = 0;
+  int64_t prefetch = 2;
+  // Sequences of an evaluation's batch, 0: as in training; and of how many
+  // batches the logits stay on the card, 0: of none.
+  int64_t eval_batch = 0;
+  int64_t eval_batches = 0;
 };
 
 }  // namespace foretell

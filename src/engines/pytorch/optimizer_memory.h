@@ -4,23 +4,31 @@
 // In: the optimizer's name and the tensors that train, as one rank has them.
 // Out: bytes. Those of torch itself (passes/optimizer.h) are not here.
 //
+//   adamw_bnb         bitsandbytes: float32 moments, whatever the dtype
 //   adamw_8bit        bitsandbytes: a byte for each moment of a tensor of 4,096
 //                     elements or more with a float32 scale for every 256; the
 //                     moments of smaller ones are float32
 //   paged_adamw       bitsandbytes: float32 moments in managed memory, which
-//                     the caching allocator does not hold
+//                     the caching allocator does not hold; those of fewer than
+//                     100,000 elements, and all scales, stay on the card
 //   paged_adamw_8bit  both
-//   adamw_torchao_8bit, adamw_torchao_4bit
-//                     torchao: codes and a float32 scale for every 256 or 128
-//                     elements, where the size divides; else the tensor's dtype
-//   lion, lion_8bit   one moment
+//   ademamix_8bit     bitsandbytes: three such moments
+//   adamw_torchao_8bit, adamw_torchao_4bit, adamw_torchao_fp8
+//                     torchao: codes and a float32 scale for every 256, 128 or
+//                     256 elements, where the size divides; else the tensor's
+//                     dtype
+//   lion, lion_8bit, paged_lion_8bit   one moment
 //   sgd_momentum      torch.optim.SGD(momentum=…): one, in the tensor's dtype
 //   muon              one moment of matrices, in the tensor's dtype, and AdamW
 //                     for the rest; its step holds four bfloat16 copies of the
 //                     largest matrix
-// Source: bitsandbytes 0.48, optim/optimizer.py (min_8bit_size, blocks of
-// 256); torchao 0.14, optim/{adam,subclass_8bit,subclass_4bit}.py; torch 2.15,
-// optim/_muon.py.
+//   galore_adamw      galore-torch: moments of a matrix in 128 dimensions of
+//                     its smaller side, beside their basis; its step holds the
+//                     decomposition of the largest matrix in float32
+// Source: bitsandbytes 0.50, optim/optimizer.py (min_8bit_size, blocks of 256,
+// get_state_buffer); torchao 0.18, optim/{adam,subclass_8bit,subclass_4bit,
+// subclass_fp8}.py; torch 2.15, optim/_muon.py; galore-torch 1.0,
+// galore_projector.py (proj_type std, rank 128 as its README has it).
 #ifndef FORETELL_ENGINES_PYTORCH_OPTIMIZER_MEMORY_H_
 #define FORETELL_ENGINES_PYTORCH_OPTIMIZER_MEMORY_H_
 
@@ -38,6 +46,8 @@ struct TrainedTensor {
   int64_t elements = 0;
   DType dtype = DType::kFloat32;
   bool is_matrix = false;  // of two or more axes, and no table or head
+  int64_t count = 1;       // of such tensors
+  int64_t columns = 0;     // of a matrix
 };
 
 struct OptimizerMemory {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/indexing.h"
 #include "graph/ops/matmul.h"
+#include "graph/ops/reduction.h"
 #include "graph/ops/views.h"
 #include "models/layers/adapted_linear.h"
 #include "models/layers/dropout.h"
@@ -30,9 +32,66 @@ Tensor MultiplyConv1D(Builder& builder, const Tensor& x, ParameterId weight,
   return View(Addmm(builder.Read(bias), rows, builder.Read(weight)), out);
 }
 
+// DoRA's magnitude; none of other adapters. It follows B (passes/adapters.h).
+std::optional<ParameterId> MagnitudeOf(const Graph& graph,
+                                       const Adapter& adapter) {
+  const ParameterId next{adapter.b.index + 1};
+  if (next.index >= graph.parameters.size()) return std::nullopt;
+  const RegionId outer = graph[graph[next].region].parent;
+  if (!outer.valid() || graph[outer].name != "lora_magnitude_vector") {
+    return std::nullopt;
+  }
+  return next;
+}
+
+// The norm of the adapted weight, row by row: no gradient goes through it. The
+// identity matrix is no operation here; zeros of its size stand for it.
+Tensor NormOfAdapted(Builder& builder, const Adapter& adapter, const Tensor& x,
+                     ParameterId weight) {
+  const auto adapted = [&] {
+    const int64_t in = builder.Read(adapter.a).size(1);
+    const Tensor eye = Zeros(builder, {in, in}, x.dtype());
+    const Tensor low = Multiply(builder, eye, adapter.a, std::nullopt);
+    return To(T(Multiply(builder, low, adapter.b, std::nullopt)), x.dtype());
+  };
+  const Tensor change = adapted();
+  const Tensor whole = To(builder.Read(weight), x.dtype());
+  Tensor sum = Add(whole, MulScalar(Detach(change), adapter.scaling));
+  return Detach(SumAxes(std::move(sum), {1}, false));
+}
+
+// Source: peft 0.21, tuners/lora/dora.py (DoraLinearLayer.forward).
+Tensor WithMagnitude(Builder& builder, const Adapter& adapter,
+                     ParameterId magnitude, ParameterId weight, const Tensor& x,
+                     const Tensor& result) {
+  const DType dtype = result.dtype();
+  const Tensor cast = To(x, builder.Read(adapter.a).dtype());
+  Tensor scale;
+  {
+    const Tensor norm = NormOfAdapted(builder, adapter, cast, weight);
+    scale = Div(builder.Read(magnitude), norm);
+  }
+  scale = View(std::move(scale), {1, result.size(-1)});
+  const auto lower = [&] {
+    return Multiply(builder, cast, adapter.a, std::nullopt);
+  };
+  const Tensor change = Multiply(builder, lower(), adapter.b, std::nullopt);
+  Tensor own = Mul(SubScalar(scale, 1), result);
+  Tensor other = MulScalar(Mul(scale, change), adapter.scaling);
+  Tensor sum = Add(std::move(own), std::move(other));
+  return To(Add(result, std::move(sum)), dtype);
+}
+
 // `result` is the layer's own; the adapter works in its own dtype.
 Tensor WithAdapter(Builder& builder, const Adapter& adapter, const Tensor& x,
-                   Tensor result) {
+                   Tensor result,
+                   std::optional<ParameterId> weight = std::nullopt) {
+  if (const auto magnitude = MagnitudeOf(builder.graph(), adapter)) {
+    if (weight) {
+      return WithMagnitude(builder, adapter, *magnitude, *weight, x, result);
+    }
+    builder.Fail("DoRA of a layer that computes its product in its own way");
+  }
   const DType dtype = result.dtype();
   const Tensor cast = To(x, builder.Read(adapter.a).dtype());
   const auto lower = [&] {
@@ -88,7 +147,7 @@ Tensor Linear::Forward(const Tensor& x) const {
     const Scope base(builder, adapter->base);
     return Multiply(builder, x, weight, bias);
   };
-  return WithAdapter(builder, *adapter, x, run_base());
+  return WithAdapter(builder, *adapter, x, run_base(), weight);
 }
 
 Conv1D::Conv1D(const Module& at, int64_t in, int64_t out)
