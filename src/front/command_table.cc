@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "front/hub_options.h"
 #include "front/run_completion.h"
+#include "front/run_gpus.h"
 #include "front/run_graph.h"
 #include "front/run_help.h"
 #include "front/run_model.h"
@@ -483,8 +484,9 @@ const CommandTable& Commands() {
       .commands = {ModelCommand(), TrainCommand(), StepCommand(),
                    ModelsCommand(), VerifyCommand(), ScoreCommand(),
                    ServeCommand(), SpeedCommand(TargetArgument()),
-                   GraphCommand(), CompletionCommand(), SchemaCommand(),
-                   HelpCommand(), CompleteIdsCommand()}};
+                   GpusCommand(), GpuCommand(), GraphCommand(),
+                   CompletionCommand(), SchemaCommand(), HelpCommand(),
+                   CompleteIdsCommand()}};
   return table;
 }
 

@@ -55,6 +55,8 @@ TEST(Commands, AreThese) {
             "speed: gpu engine quant kv-dtype tp pp dp ep isl osl cached "
             "concurrency drafts acceptance draft-share offload price revision "
             "refresh offline\n"
+            "gpus:\n"
+            "gpu: device\n"
             "graph: after class task layers dtype mode batch seq tgt mask "
             "autocast attn experts sm checkpoint lora freeze optimizer "
             "accumulate first-step transformers torch revision refresh "

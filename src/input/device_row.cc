@@ -1,6 +1,8 @@
 #include "input/device_row.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,7 +10,9 @@
 #include <vector>
 
 #include "base/input_error.h"
+#include "base/nearest.h"
 #include "input/row_fields.h"
+#include "input/source_disk.h"
 #include "spec/config_value.h"
 
 namespace foretell {
@@ -162,6 +166,121 @@ std::string ProductNameOf(const Device& device) {
 
 }  // namespace
 
+namespace {
+
+void ReadDevice(const RowFields& row, Device& out) {
+  out.name = row.Text("name");
+  out.aliases = Texts(row, "aliases");
+  out.product_name = ProductNameOf(out);
+  out.capability = CapabilityOf(row);
+  const ConfigValue* unified = row.Get("unified_memory");
+  out.unified_memory = unified != nullptr && unified->AsBool().value_or(false);
+  out.nominal_gb = Real(row, "memory_gb_nominal");
+  out.memory_type = row.OptionalText("memory_type");
+  if (const auto mib = Real(row, "nvidia_smi_mib")) {
+    out.driver_total = static_cast<int64_t>(*mib * kMib);
+  }
+  out.total = TotalOf(row, out);
+  out.bandwidth_gbs = Real(row, "mem_bandwidth_gbs");
+  out.multiprocessors = Whole(row, "sm_count");
+  out.year = Whole(row, "year");
+  out.boost_mhz = Real(row, "boost_clock_mhz");
+  out.l2_mb = Real(row, "l2_mb");
+  out.power_w = Real(row, "tdp_w");
+  out.dense_tflops = Reals(row, "dense_tflops");
+  out.dense_basis = row.OptionalText("dense_basis");
+  out.other_tflops = Reals(row, "alt_rates");
+  out.measured_tflops = RatesOf(row);
+  out.link_gbs = Real(row, "nvlink_gbs_per_gpu");
+  out.link = row.OptionalText("scale_up_link");
+  out.pcie = row.OptionalText("pcie_gen_lanes");
+  out.pcie_gbs = PcieRateOf(out.pcie);
+  out.list_price_usd = Real(row, "list_price_usd");
+  out.per_node = Whole(row, "typical_gpus_per_node");
+  out.price_usd_per_hour = Reals(row, "price_usd_per_hour");
+  out.sources = Texts(row, "sources");
+}
+
+// Of tools/devices/convert.py.
+constexpr std::string_view kMembers[] = {"id",
+                                         "name",
+                                         "aliases",
+                                         "vendor",
+                                         "arch",
+                                         "form",
+                                         "year",
+                                         "compute_capability",
+                                         "gfx",
+                                         "memory_gb_nominal",
+                                         "memory_gb_options",
+                                         "memory_type",
+                                         "unified_memory",
+                                         "nvidia_smi_mib",
+                                         "torch_total_gib",
+                                         "torch_total_source",
+                                         "mem_bandwidth_gbs",
+                                         "l2_mb",
+                                         "last_level_cache_mb",
+                                         "sm_count",
+                                         "boost_clock_mhz",
+                                         "dense_tflops",
+                                         "dense_basis",
+                                         "alt_rates",
+                                         "measured_tflops",
+                                         "tdp_w",
+                                         "nvlink_gbs_per_gpu",
+                                         "scale_up_link",
+                                         "pcie_gen_lanes",
+                                         "typical_gpus_per_node",
+                                         "price_usd_per_hour",
+                                         "list_price_usd",
+                                         "sources"};
+
+// Members that no card has, and those that a description must have.
+void CheckMembers(const RowFields& row, const ConfigValue& object) {
+  const std::vector<std::string_view> known(std::begin(kMembers),
+                                            std::end(kMembers));
+  for (const auto& [key, value] : object.members()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    const auto near = NearestNames(key, known);
+    row.Problem(&value, key, "is no figure of a card",
+                near.empty()
+                    ? "take it out"
+                    : "did you mean " + std::string(near.front()) + "?");
+  }
+  for (const std::string_view key : {"mem_bandwidth_gbs", "dense_tflops"}) {
+    if (row.Get(key) != nullptr) continue;
+    row.Problem(nullptr, key, "is missing",
+                key == "dense_tflops"
+                    ? "write {\"bf16\": TFLOPS} without sparsity"
+                    : "write the memory's bandwidth in 1e9 bytes a second");
+  }
+  if (row.Get("memory_gb_nominal") == nullptr &&
+      row.Get("torch_total_gib") == nullptr) {
+    row.Problem(nullptr, "memory_gb_nominal", "is missing",
+                "write the card's memory in GB");
+  }
+}
+
+void CheckRates(const RowFields& row, const Device& device) {
+  const ConfigValue* rates = row.Get("dense_tflops");
+  if (rates == nullptr || !rates->is_object()) return;
+  const auto has = [&device](const char* key) {
+    const auto at = device.dense_tflops.find(key);
+    return at != device.dense_tflops.end() && at->second > 0;
+  };
+  if (!has("bf16") && !has("fp16")) {
+    row.Problem(rates, "dense_tflops", "has no rate of bf16 or fp16",
+                "write one above 0");
+  }
+  if (device.bandwidth_gbs && *device.bandwidth_gbs <= 0) {
+    row.Problem(row.Get("mem_bandwidth_gbs"), "mem_bandwidth_gbs",
+                "is no bandwidth", "write a number above 0");
+  }
+}
+
+}  // namespace
+
 Device ParseDeviceRow(const std::string& line, const std::string& source) {
   std::vector<InputError> errors;
   const RowLine where{&line, source, 1};
@@ -169,43 +288,39 @@ Device ParseDeviceRow(const std::string& line, const std::string& source) {
   if (const auto object = ReadRow(where, errors)) {
     const RowFields row(*object, where, errors);
     out.id = row.Text("id");
-    out.name = row.Text("name");
     out.vendor = row.Text("vendor");
     out.arch = row.Text("arch");
     out.form = row.Text("form");
-    out.aliases = Texts(row, "aliases");
-    out.product_name = ProductNameOf(out);
-    out.capability = CapabilityOf(row);
-    const ConfigValue* unified = row.Get("unified_memory");
-    out.unified_memory =
-        unified != nullptr && unified->AsBool().value_or(false);
-    out.nominal_gb = Real(row, "memory_gb_nominal");
-    out.memory_type = row.OptionalText("memory_type");
-    if (const auto mib = Real(row, "nvidia_smi_mib")) {
-      out.driver_total = static_cast<int64_t>(*mib * kMib);
-    }
-    out.total = TotalOf(row, out);
-    out.bandwidth_gbs = Real(row, "mem_bandwidth_gbs");
-    out.multiprocessors = Whole(row, "sm_count");
-    out.year = Whole(row, "year");
-    out.boost_mhz = Real(row, "boost_clock_mhz");
-    out.l2_mb = Real(row, "l2_mb");
-    out.power_w = Real(row, "tdp_w");
-    out.dense_tflops = Reals(row, "dense_tflops");
-    out.dense_basis = row.OptionalText("dense_basis");
-    out.other_tflops = Reals(row, "alt_rates");
-    out.measured_tflops = RatesOf(row);
-    out.link_gbs = Real(row, "nvlink_gbs_per_gpu");
-    out.link = row.OptionalText("scale_up_link");
-    out.pcie = row.OptionalText("pcie_gen_lanes");
-    out.pcie_gbs = PcieRateOf(out.pcie);
-    out.list_price_usd = Real(row, "list_price_usd");
-    out.per_node = Whole(row, "typical_gpus_per_node");
-    out.price_usd_per_hour = Reals(row, "price_usd_per_hour");
-    out.sources = Texts(row, "sources");
+    ReadDevice(row, out);
   }
   if (!errors.empty()) throw InputErrors(std::move(errors));
   return out;
+}
+
+Device ParseDeviceFile(const std::string& text, const std::string& source) {
+  std::vector<InputError> errors;
+  const RowLine where{&text, source, kOwnLines};
+  Device out;
+  if (const auto object = ReadRow(where, errors)) {
+    const RowFields row(*object, where, errors);
+    CheckMembers(row, *object);
+    // Never an id of the catalogue: measurements belong to its cards.
+    out.id = "file:" + source;
+    out.vendor = row.OptionalText("vendor");
+    out.arch = row.OptionalText("arch");
+    out.form = row.OptionalText("form");
+    ReadDevice(row, out);
+    CheckRates(row, out);
+    if (out.sources.empty()) out.sources.push_back(source);
+  }
+  if (!errors.empty()) throw InputErrors(std::move(errors));
+  return out;
+}
+
+Device LoadDeviceFile(const std::string& path) {
+  constexpr int64_t kMostBytes = 1 << 20;
+  const std::string file = ExpandHome(path);
+  return ParseDeviceFile(ReadWholeFile(file, kMostBytes), file);
 }
 
 Device DeviceOfMemory(double gib) {

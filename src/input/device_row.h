@@ -23,6 +23,14 @@ namespace foretell {
 // Throws InputErrors; `source` is shown in places.
 Device ParseDeviceRow(const std::string& line, const std::string& source);
 
+// A card as its user describes it: one JSON object of the same members, over
+// as many lines as it likes. `name`, `mem_bandwidth_gbs`, `dense_tflops` with
+// a rate of bf16 or fp16, and a size (`memory_gb_nominal` or
+// `torch_total_gib`) must be there; a member of another name is an error, so
+// that no slip is passed over.
+Device ParseDeviceFile(const std::string& text, const std::string& source);
+Device LoadDeviceFile(const std::string& path);
+
 // A card that no row describes: its memory is what was said.
 Device DeviceOfMemory(double gib);
 

@@ -26,7 +26,7 @@ void RowFields::Problem(const ConfigValue* value, std::string_view key,
                         std::string what, std::string cure) const {
   const int64_t offset = (value == nullptr ? object_ : value)->offset();
   Place place = PlaceAt(*line_->text, offset, line_->source, std::string(key));
-  place.line = line_->line;
+  if (line_->line != kOwnLines) place.line = line_->line;
   errors_->push_back({std::move(place), std::move(what), std::move(cure)});
 }
 
@@ -88,13 +88,13 @@ std::optional<ConfigValue> ReadRow(const RowLine& line,
                                    std::vector<InputError>& errors) {
   JsonResult json = ReadJson(*line.text, line.source);
   if (json.error) {
-    json.error->place.line = line.line;
+    if (line.line != kOwnLines) json.error->place.line = line.line;
     errors.push_back(std::move(*json.error));
     return std::nullopt;
   }
   if (json.value.is_object()) return std::move(json.value);
   Place place = PlaceAt(*line.text, json.value.offset(), line.source, "");
-  place.line = line.line;
+  if (line.line != kOwnLines) place.line = line.line;
   errors.push_back(
       {std::move(place),
        fmt::format("a row is {}, not an object", json.value.KindName()),

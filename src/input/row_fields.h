@@ -18,11 +18,15 @@
 
 namespace foretell {
 
+inline constexpr int kOwnLines = -1;
+
 // The line of a file that a row stands on.
 struct RowLine {
   const std::string* text = nullptr;  // without its line break
   std::string source;
-  int line = 0;  // from 1; 0 where the file's lines mean nothing
+  // From 1; 0 where the file's lines mean nothing; kOwnLines where `text` is
+  // a whole file, whose own lines are told.
+  int line = 0;
 };
 
 class RowFields {

@@ -3,8 +3,8 @@
 A first guess is a sum of a fixed part and of shares of what a kernel must do
 (tables.BASIS), its weights by series and none negative. The trees correct it:
 they sum to the logarithm of time over it. Errors are told of shapes that were left out: the shapes are
-split by a hash into four parts, two of which are predicted by trees that did
-not see them. The interval comes from those errors: a second, small sum of
+split by a hash into four parts, two of which (one of a large table) are
+predicted by trees that did not see them. The interval comes from those errors: a second, small sum of
 trees gives their size over the features, and the 5th and 95th percentile of
 error over size close it.
 """
@@ -31,9 +31,10 @@ SIZES = {
 }
 OTHER = (20, 15)
 PARTS = 4
+MANY = 150_000
 SPREAD = (10, 15)
 SETTINGS = {"objective": "l1", "num_threads": 1, "verbose": -1,
-            "feature_fraction": .7, "bagging_fraction": .6, "bagging_freq": 1,
+            "feature_fraction": .7, "bagging_fraction": .5, "bagging_freq": 1,
             "max_bin": 127, "seed": 9, "deterministic": True, "force_row_wise": True}
 # Variables whose measured range is told, where a kind has them.
 RANGED = ["m", "n", "k", "batch", "q_heads", "kv_heads", "head_dim",
@@ -138,7 +139,8 @@ def fit(kind, table, card, size=None):
     if len(np.unique(part)) < PARTS:  # few shapes: curves
         part = (np.arange(len(table.shape)) % PARTS)[table.curve]
     error = np.full(len(target), np.nan)
-    for out in (0, 2):
+    # Of the largest tables one part is enough to tell errors by.
+    for out in (0, 2) if len(target) < MANY else (0,):
         m = part == out
         if m.any() and not m.all():
             booster = train(x[~m], target[~m], trees, leaves)
@@ -147,7 +149,9 @@ def fit(kind, table, card, size=None):
     size_of = np.log(np.abs(error[known]) + 0.003)
     spread = train(x[known], size_of, *SPREAD, objective="l2")
     # Over shapes that the second sum did not see either.
-    halves = part[known] == 0
+    halves = part[known] == 0 if len(np.unique(part[known])) > 1 else \
+        np.array([part_of(s + ".") for s in table.shape])[
+            table.curve][known] < 2
     over = np.full(known.sum(), np.nan)
     for h in (halves, ~halves):
         if h.any() and not h.all():
