@@ -122,8 +122,9 @@ class Spelling {
 
   std::vector<int64_t> Transposed(bool turns) const {
     std::vector<int64_t> out = shape_;
-    if (turns && out.size() >= 2)
+    if (turns && out.size() >= 2) {
       std::swap(out[out.size() - 1], out[out.size() - 2]);
+    }
     return out;
   }
   std::vector<int64_t> WithoutOnes() const {
