@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "analysis/memory.h"
 #include "answers/claims.h"
 #include "answers/compile_step.h"
+#include "graph/operation_row.h"
 #include "passes/sharding/divide_step.h"
 
 namespace foretell {
@@ -26,6 +30,39 @@ bool CastsBuffers(const Graph& graph, const RankCase& rank) {
   return std::ranges::any_of(graph.buffers, [&](const Buffer& buffer) {
     return graph[buffer.value].dtype == *rank.param_dtype;
   });
+}
+
+// A block's arguments are cast to the dtype that its parameters are gathered
+// in; the step is written as if they had it already.
+bool CastsArguments(const Graph& graph, const RankCase& rank) {
+  if (!rank.param_dtype) return false;
+  std::vector<RegionId> block(graph.regions.size());
+  for (uint32_t i = 0; i < graph.regions.size(); ++i) {
+    const Region& region = graph.regions[i];
+    if (region.parent.valid()) block[i] = block[region.parent.index];
+    if (!block[i].valid() && region.kind == RegionKind::kBlock) {
+      block[i] = RegionId{i};
+    }
+  }
+  std::vector<std::optional<RegionId>> maker(graph.values.size());
+  for (const Operation& operation : graph.operations) {
+    if (!operation.region.valid()) continue;
+    const RegionId here = block[operation.region.index];
+    for (const ValueId made : graph.OutputsOf(operation)) {
+      maker[made.index] = here;
+    }
+    if (!here.valid()) continue;
+    for (const ValueId read : graph.InputsOf(operation)) {
+      const Value& value = graph[read];
+      if (maker[read.index] && *maker[read.index] != here &&
+          Describe(value.dtype).is_floating &&
+          value.dtype != *rank.param_dtype && value.shape.rank() > 0) {
+        return true;
+      }
+    }
+    if (operation.row->name.find("backward") != std::string_view::npos) break;
+  }
+  return false;
 }
 
 }  // namespace
@@ -65,7 +102,8 @@ std::variant<RankFigures, Refusal> DeriveRank(const ModelConfig& config,
   out.parameters = whole.model.parameters.total;
   out.claims = ReasonsNotExact(whole, step).empty() &&
                recording.recorded_rank->unfollowed.empty() &&
-               !CastsBuffers(whole.graph(), recording.recorded_rank->rank);
+               !CastsBuffers(whole.graph(), recording.recorded_rank->rank) &&
+               !CastsArguments(whole.graph(), recording.recorded_rank->rank);
   std::vector<GradientOf> gradients;
   for (size_t i = 0; i < whole.gradients.size(); ++i) {
     gradients.push_back({whole.gradient_layouts[i].leaf, whole.gradients[i]});

@@ -18,16 +18,18 @@ uint32_t StartOf(const Graph& graph, Phase phase) {
   return static_cast<uint32_t>(graph.steps.size());
 }
 
-// Whole gradients that wait for later micro-steps have the dtype of the shares.
-// (_fsdp_param_group.py, _set_unsharded_grad_dtypes.)
+// Whole gradients that wait for later micro-steps have the dtype that they are
+// reduced in, where it is wider. (_fsdp_param.py, unsharded_grad_dtype.)
 void KeepWide(Graph& graph, const RankCase& rank,
               std::span<const GradientOf> gradients) {
   if (rank.accumulate <= 1 || rank.reduces_always) return;
   for (const GradientOf& one : gradients) {
     const DType computes = graph[one.leaf].dtype;
+    const int64_t wide =
+        BytesOf(rank.reduce_dtype.value_or(HeldDType(rank, computes)));
+    const int64_t narrow = std::max<int64_t>(1, BytesOf(computes));
     int64_t& bytes = graph.storages[one.storage.index].bytes;
-    bytes = bytes / std::max<int64_t>(1, BytesOf(computes)) *
-            BytesOf(HeldDType(rank, computes));
+    bytes = bytes / narrow * std::max(narrow, wide);
   }
 }
 
@@ -67,6 +69,20 @@ void ShareWriter::MoveBeforeSum() {
     if (!name.starts_with(found == 0 ? "aten.sum" : "aten._to_copy")) return;
     MoveTo(at, Phase::kForward);
     ++found;
+  }
+}
+
+void ShareWriter::MoveBehindSum() {
+  MoveToStartOf(Phase::kBackward);
+  for (; at_ < graph_->steps.size(); ++at_) {
+    const Step step = graph_->steps[at_];
+    if (step.kind != Step::Kind::kOperation) continue;
+    const std::string_view name = graph_->operations[step.index].row->name;
+    if (!name.starts_with("aten.ones_like") &&
+        !name.starts_with("aten.expand") &&
+        !name.starts_with("aten._to_copy")) {
+      return;
+    }
   }
 }
 

@@ -121,7 +121,8 @@ class Fsdp1 {
     for (size_t at = units_.size(); at-- > 0;) {
       const ShardUnit& unit = units_[at];
       if (unit.is_root) {
-        write_.MoveToStartOf(Phase::kBackward);
+        rank_.sums_outside ? write_.MoveBehindSum()
+                           : write_.MoveToStartOf(Phase::kBackward);
       } else if (unit.backward_begin) {
         write_.MoveTo(*unit.backward_begin, Phase::kBackward);
       } else {

@@ -22,9 +22,8 @@ struct UnitSize {
   int64_t cast = 0;   // the copy of shares in the dtype that computes
   int64_t whole = 0;  // gathered
   std::string_view dtype;
-  int64_t trained_share = 0;         // elements
-  DType gradient = DType::kFloat32;  // of whole ones
-  DType shard = DType::kFloat32;     // of reduced ones
+  int64_t trained_share = 0;      // elements
+  DType shard = DType::kFloat32;  // of reduced gradients
 };
 
 class Fsdp2 {
@@ -64,7 +63,6 @@ class Fsdp2 {
       out.dtype = out.dtype.empty() || out.dtype == name ? name : "u8";
       if (!one.gradient) continue;
       out.trained_share += share;
-      out.gradient = value.dtype;
       out.shard = held;
     }
     return out;
@@ -131,7 +129,8 @@ class Fsdp2 {
     for (size_t at = units_.size(); at-- > 0;) {
       const ShardUnit& unit = units_[at];
       if (unit.is_root) {
-        write_.MoveToStartOf(Phase::kBackward);
+        rank_.sums_outside ? write_.MoveBehindSum()
+                           : write_.MoveToStartOf(Phase::kBackward);
       } else if (unit.backward_begin) {
         write_.MoveTo(*unit.backward_begin, Phase::kBackward);
       } else {
@@ -172,7 +171,7 @@ class Fsdp2 {
     write_.Free(reducing_);
     reducing_ = 0;
     if (size.trained_share == 0) return;
-    const DType reduced = rank_.reduce_dtype.value_or(size.gradient);
+    const DType reduced = rank_.reduce_dtype.value_or(size.shard);
     reducing_ = size.trained_share * rank_.ranks * BytesOf(reduced);
     write_.Take(reducing_);
     write_.Free(units_[at].gradient_bytes);

@@ -31,6 +31,8 @@ class ShareWriter {
   void MoveToEndOf(Phase phase);
   // Before the caller sums what the model's forward returns, in float32.
   void MoveBeforeSum();
+  // Where the sum's own backward has run.
+  void MoveBehindSum();
 
   void Take(int64_t bytes);
   void Free(int64_t bytes) { Take(-bytes); }
