@@ -1,8 +1,8 @@
 #include "answers/score/training_defaults.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <optional>
 
 namespace foretell {
 namespace {
@@ -59,6 +59,88 @@ std::string TransformersAt(std::string_view date) {
     if (DayOf(one.date).value_or(0) <= *day - kLag) newest = one.version;
   }
   return std::string(newest);
+}
+
+BatchSizes SizesOfTool(std::string_view framework) {
+  const auto is = [&](std::string_view name) {
+    return framework.find(name) != std::string_view::npos;
+  };
+  if (is("swift")) return BatchSizes::kManyAndEvaluation;
+  for (const std::string_view name :
+       {"torchtitan", "Megatron", "fms-acceleration", "peft ", "axolotl",
+        "universal-llm-trainer", "nanochat", "timm", "Colossal"}) {
+    if (is(name)) return BatchSizes::kOne;
+  }
+  return BatchSizes::kMany;
+}
+
+SizesByDefault DefaultSizesOf(std::string_view framework) {
+  if (framework.starts_with("ms-swift")) return {1, 2048};
+  if (framework.starts_with("torchtitan")) return {1, 8192};
+  return {};
+}
+
+bool RecomputesByDefault(std::string_view framework) {
+  for (const std::string_view name :
+       {"torchtune", "swift", "LLaMA-Factory", "nsloth", "torchtitan"}) {
+    if (framework.find(name) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+std::optional<NamedOptimizer> OptimizerOf(std::string_view name) {
+  struct Known {
+    std::string_view name;
+    NamedOptimizer optimizer;
+  };
+  constexpr std::array<Known, 28> kKnown = {{
+      {"adamw_torch", {"adamw_foreach", ""}},
+      {"adamw", {"adamw_foreach", ""}},
+      {"adam", {"adamw_foreach", ""}},
+      {"lora-fa", {"adamw_foreach", ""}},
+      {"adamw (bf16 moments)", {"adamw_foreach", ""}},
+      {"adamw, step in backward", {"adamw_foreach", ""}},
+      {"adamw (cpu offload)", {"adamw_foreach", ""}},
+      {"adamw fused", {"adamw_fused", ""}},
+      {"adamw torch fused", {"adamw_fused", ""}},
+      {"adamw_torch_fused", {"adamw_fused", ""}},
+      {"adamw (fused and unfused gave the same)", {"adamw_fused", ""}},
+      {"adam (distributed optimizer)", {"adamw_fused", ""}},
+      {"adafactor", {"adafactor", ""}},
+      {"sgd", {"none", "sgd_momentum"}},
+      {"muon", {"none", "muon"}},
+      {"muon + adam", {"none", "muon"}},
+      {"muon + adamw", {"none", "muon"}},
+      {"paged adamw", {"none", "paged_adamw"}},
+      {"paged adamw (bnb)", {"none", "paged_adamw"}},
+      {"paged_adamw_32bit", {"none", "paged_adamw"}},
+      {"paged_adamw_8bit", {"none", "paged_adamw_8bit"}},
+      {"adamw_bnb_8bit", {"none", "adamw_8bit"}},
+      {"adamw bnb 8-bit", {"none", "adamw_8bit"}},
+      {"adam 8bit (bnb)", {"none", "adamw_8bit"}},
+      {"adamw 8bit", {"none", "adamw_8bit"}},
+      {"adamw 8bit, step in backward", {"none", "adamw_8bit"}},
+      {"adamw_torch_8bit", {"none", "adamw_torchao_8bit"}},
+      {"adamw_torch_4bit", {"none", "adamw_torchao_4bit"}},
+  }};
+  const auto* const known = std::ranges::find(kKnown, name, &Known::name);
+  if (known == kKnown.end()) return std::nullopt;
+  return known->optimizer;
+}
+
+std::vector<std::string_view> ModulesOf(std::string_view framework,
+                                        std::string_view name) {
+  if (framework.find("litgpt") == std::string_view::npos) return {name};
+  if (name == "q") return {"q_proj", "query_key_value"};
+  if (name == "k") return {"k_proj"};
+  if (name == "v") return {"v_proj"};
+  if (name == "proj") return {"o_proj", "dense"};
+  if (name == "mlp") return {"gate_proj", "up_proj", "down_proj", "fc1", "fc2"};
+  return {};
+}
+
+std::vector<std::string> DefaultTargets() {
+  return {"q_proj", "v_proj", "query_key_value", "c_attn", "qkv_proj"};
 }
 
 }  // namespace foretell

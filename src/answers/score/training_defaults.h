@@ -5,8 +5,13 @@
 #ifndef FORETELL_ANSWERS_SCORE_TRAINING_DEFAULTS_H_
 #define FORETELL_ANSWERS_SCORE_TRAINING_DEFAULTS_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "engines/pytorch/device_memory.h"
 
 namespace foretell {
 
@@ -17,6 +22,45 @@ namespace foretell {
 // assumption: records that name both lag by 28 days (4.48.1 on 2025-02-07) and
 // by more where a tool holds a version back.
 std::string TransformersAt(std::string_view date);
+
+// Whether a tool's batches have one size. torchtitan, Megatron and the
+// benchmarks of fms-acceleration fill every batch; peft's comparison pads to a
+// length that most of its batches reach.
+// Source: their data loaders.
+BatchSizes SizesOfTool(std::string_view framework);
+
+struct SizesByDefault {
+  int64_t batch = 0;  // 0: none
+  int64_t sequence = 0;
+};
+// ms-swift 2: --batch_size 1, --max_length 2048. torchtitan: batch 1 of 8,192
+// tokens in its Llama 3 8B recipe. ColossalChat: none.
+// Source: ms-swift 2.2, swift/llm/utils/argument.py; torchtitan,
+// train_configs/llama3_8b.toml.
+SizesByDefault DefaultSizesOf(std::string_view framework);
+
+// torchtune's, ms-swift's, LLaMA-Factory's and Unsloth's recipes recompute;
+// transformers' Trainer does not.
+bool RecomputesByDefault(std::string_view framework);
+
+struct NamedOptimizer {
+  std::string_view step;  // passes/optimizer writes it
+  std::string_view rule;  // engines/pytorch/optimizer_memory has it
+};
+// By the name that a record gives it.
+std::optional<NamedOptimizer> OptimizerOf(std::string_view name);
+
+// What a tool's name for adapted layers means in transformers' modules. litgpt
+// names parts ("q", "mlp"), whatever the model calls them; its head stays
+// without an adapter here.
+std::vector<std::string_view> ModulesOf(std::string_view framework,
+                                        std::string_view name);
+
+// The layers that get adapters where none are named: peft's own choice for
+// most models, queries and values.
+// Source: peft 0.13, utils/constants.py
+// (TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING).
+std::vector<std::string> DefaultTargets();
 
 }  // namespace foretell
 

@@ -5,6 +5,7 @@
 // "fit" with the texts "ran" and "out of memory". A figure whose unit is not
 // sure (GB or GiB) is right within both readings.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,8 +13,8 @@
 
 #include "answers/score/score_sets.h"
 #include "answers/score/training_settings.h"
-#include "answers/train.h"
 #include "answers/train_memory.h"
+#include "engines/pytorch/device_memory.h"
 
 namespace foretell {
 namespace {
@@ -80,28 +81,131 @@ Device CardOf(const ScoreInput& input) {
   return out;
 }
 
+double ValueOf(const Bytes& bytes) { return bytes.any().value().value_or(0); }
+
+struct PeakOfRecord {
+  Bytes allocated;
+  Bytes reserved;
+  Bytes device;
+  Bytes unspecified;  // whichever of the three a source meant
+  bool fits = true;
+  bool in_optimizer = false;  // the step's, whatever the batch
+};
+
+// What a step makes anew: not weights, states and what lies there anyway.
+double MadeAnew(const TrainMemory& memory) {
+  auto out = static_cast<double>(memory.tensors);
+  for (const MemoryTerm& term : memory.terms) {
+    for (const std::string_view name :
+         {"weights", "optimizer states", "master weights",
+          "buffers and inputs"}) {
+      if (term.name == name) out -= static_cast<double>(term.bytes);
+    }
+  }
+  return std::max(0.0, out);
+}
+
+double TermOf(const TrainMemory& memory, std::string_view name) {
+  const auto term = std::ranges::find(memory.terms, name, &MemoryTerm::name);
+  return term == memory.terms.end() ? 0 : static_cast<double>(term->bytes);
+}
+
+// Blocks times features.
+double FeaturesOfBlocks(const ConfigValue& values) {
+  const auto of = [&](std::string_view key) {
+    const ConfigValue* value = FieldAt(values, key);
+    return value == nullptr ? 0 : value->AsReal().value_or(0);
+  };
+  return of("hidden_size") * of("num_hidden_layers");
+}
+
+Bytes Widened(double value, double low, double high, double doubt) {
+  return Bytes::Estimated(value, std::min(low, value * (1 - doubt)),
+                          std::max(high, value * (1 + doubt)), "");
+}
+
+// What a record leaves open lies over the answer for its job.
+std::optional<PeakOfRecord> PeakOfRun(const ModelConfig& config,
+                                      const RecordedRun& run,
+                                      const Device& card) {
+  auto made = TrainMemoryOf(config, {}, run.job);
+  auto* found = std::get_if<TrainMemory>(&made);
+  if (found == nullptr) return std::nullopt;
+  double more = 0;
+  if (run.recomputes_some) {
+    TrainingJob all = run.job;
+    all.step.checkpoint = false;
+    const auto kept = TrainMemoryOf(config, {}, all);
+    const auto* without = std::get_if<TrainMemory>(&kept);
+    if (without == nullptr) return std::nullopt;
+    constexpr double kKept = 0.5;  // of what a block would keep
+    more += kKept * (ValueOf(without->allocated) - ValueOf(found->allocated));
+  }
+  if (run.keeps_on_host) more -= TermOf(*found, "kept activations");
+  if (run.steps_in_backward) more -= TermOf(*found, "gradients");
+  const auto tokens = static_cast<double>(run.job.step.batch) *
+                      static_cast<double>(run.job.step.sequence);
+  more += run.kept_by_tool * tokens * FeaturesOfBlocks(config.root);
+  if (run.job.step.holds_output && run.job.step.autocast &&
+      found->peak_phase != Phase::kOptimizer) {
+    // accelerate returns float32 copies of what autocast made in less.
+    constexpr double kWide = 4;
+    const ConfigValue* vocabulary = FieldAt(config.root, "vocab_size");
+    if (vocabulary != nullptr) {
+      more += kWide * tokens * vocabulary->AsReal().value_or(0);
+    }
+  }
+  more += TermOf(*found, "weights") * static_cast<double>(run.reference_models);
+  const AnyFigure& plain = found->allocated.any();
+  PeakOfRecord out;
+  const double allocated = std::max(0.0, ValueOf(found->allocated) + more);
+  out.allocated =
+      Widened(allocated, std::max(0.0, plain.low().value_or(0) + more),
+              plain.high().value_or(0) + more, run.doubt);
+  const Bytes slack =
+      AllocatorSlack(out.allocated, MadeAnew(*found) + more, run.sizes);
+  out.reserved = out.allocated + slack;
+  out.fits = true;
+  out.in_optimizer = found->peak_phase == Phase::kOptimizer;
+  const auto total = card.total.any().value();
+  if (total) {
+    const double room = *total - ValueOf(found->outside);
+    out.fits = allocated <= room;
+    // A full cache is given back before the card is: reserved stays below it.
+    const double reserved = ValueOf(out.reserved);
+    if (out.fits && reserved > room) {
+      const double low = out.reserved.any().low().value_or(0);
+      out.reserved = Bytes::Estimated(room, std::min(low, room), *total, "");
+    }
+  }
+  out.device = out.reserved + found->outside;
+  const double high = out.device.any().high().value_or(0);
+  out.unspecified = Bytes::Estimated(
+      ValueOf(out.reserved), out.allocated.any().low().value_or(0), high, "");
+  return out;
+}
+
 }  // namespace
 
 Prediction PredictTrainingMemory(const ScoreInput& input) {
   if (input.config == nullptr) return LeftOut{input.no_config};
-  auto job = JobOfRecord(input);
-  if (auto* left_out = std::get_if<LeftOut>(&job)) return std::move(*left_out);
-  const auto memory =
-      TrainMemoryOf(*input.config, {}, std::get<TrainingJob>(job));
-  if (std::holds_alternative<Refusal>(memory)) {
-    return LeftOut{"the model's class or its step is not derived"};
-  }
-  const TrainMemory& found = std::get<TrainMemory>(memory);
-  std::vector<Predicted> out = {
-      {"allocated", found.allocated.any()},
-      {"reserved", found.reserved.any()},
-      {"device", found.device.any()},
-      {"unspecified", found.reserved.any()},
-  };
+  auto read = RunOfRecord(input);
+  if (auto* left_out = std::get_if<LeftOut>(&read)) return std::move(*left_out);
+  const RecordedRun& run = std::get<RecordedRun>(read);
   const Device card = CardOf(input);
+  const auto found = PeakOfRun(*input.config, run, card);
+  if (!found) return LeftOut{"the model's class or its step is not derived"};
+  if (!run.has_length && !found->in_optimizer) {
+    return LeftOut{"no length is stated"};
+  }
+  std::vector<Predicted> out = {
+      {"allocated", found->allocated.any()},
+      {"reserved", found->reserved.any()},
+      {"device", found->device.any()},
+      {"unspecified", found->unspecified.any()},
+  };
   if (card.total.any().value()) {
-    const FitVerdict verdict = JudgeFit(found, card);
-    out.push_back({"fit", std::string(verdict.likely ? kRan : kOutOfMemory)});
+    out.push_back({"fit", std::string(found->fits ? kRan : kOutOfMemory)});
   }
   return out;
 }

@@ -28,6 +28,31 @@ Bytes AllocatorSlack(const Bytes& allocated) {
                           "reserved over allocated in measured runs");
 }
 
+Bytes AllocatorSlack(const Bytes& allocated, double made, BatchSizes sizes) {
+  struct Share {
+    double low;
+    double middle;
+    double high;
+  };
+  Share of_made{};
+  switch (sizes) {
+    case BatchSizes::kOne:
+      return AllocatorSlack(allocated);
+    case BatchSizes::kMany:
+      of_made = {-0.4, 0.35, 1.8};
+      break;
+    case BatchSizes::kManyAndEvaluation:
+      of_made = {-0.4, 1.7, 3.6};
+      break;
+  }
+  const double bytes = allocated.any().value().value_or(0);
+  constexpr double kAlways = 0.03;
+  return Bytes::Estimated(bytes * kAlways + made * of_made.middle,
+                          made * of_made.low,
+                          bytes * kAlways + made * of_made.high,
+                          "reserved over allocated in measured runs");
+}
+
 Bytes ContextBytes() {
   return Estimate(0.3, 0.6, 1.4, "contexts of measured runs");
 }

@@ -30,8 +30,17 @@ int64_t CublasWorkspaceBytes(int capability);
 // Sizes are rounded up to this by the caching allocator.
 inline constexpr int64_t kAllocatorRounding = 512;
 
+// How many sizes a run's batches have. With many, every new size wants blocks
+// that none of those cached fits, so that holes grow with what a step makes
+// anew; a tool that evaluates between steps holds that step's logits beside.
+enum class BatchSizes : uint8_t { kOne, kMany, kManyAndEvaluation };
+
 // Holes and cached blocks of the allocator over `allocated` bytes at a peak.
 Bytes AllocatorSlack(const Bytes& allocated);
+
+// The same where of these `made` bytes are made anew in every step.
+// Source: tools/fit/training_memory.py over the rows it names.
+Bytes AllocatorSlack(const Bytes& allocated, double made, BatchSizes sizes);
 
 Bytes ContextBytes();
 
