@@ -151,6 +151,8 @@ Planned PlanOf(const ModelConfig& config, const ReadModel& model,
   // qwen3_next_example.py), bitsandbytes' files the towers; ModelOpt's of
   // latent attention keep the attention (nvidia/DeepSeek-R1-0528-NVFP4-v2).
   out.plan->packs_towers = false;
+  // bitsandbytes_loader.py packs every expert, too.
+  out.plan->experts = ExpertWeights::kApart;
   const auto keep = [&](std::string_view pattern) {
     if (auto read = NamePattern::Parse(pattern, PatternSyntax::kTargets)) {
       out.plan->skipped.push_back(*read);
@@ -169,6 +171,45 @@ Planned PlanOf(const ModelConfig& config, const ReadModel& model,
   }
   if (plan == "nvfp4") AddExpertsRule(model, *out.plan);
   return out;
+}
+
+// A drafter loads beside the model; the launch's flags concern the model.
+void AddDrafter(const vllm::ServedConfig& served,
+                const ServingSettings& settings, const WeightsCard& card,
+                const std::string& format, vllm::WeightsInput& in) {
+  if (!settings.speculative) return;
+  const SpeculativeSettings& drafter = *settings.speculative;
+  const auto width = static_cast<double>(BytesOf(in.dtype));
+  const int64_t hidden = served.hidden_size();
+  if (drafter.method == "mtp" || drafter.method.ends_with("_mtp")) {
+    // Published four-bit checkpoints keep the prediction layer as it was; those
+    // in FP8 pack it.
+    in.drafter =
+        vllm::PredictionLayerBytes(in, hidden, format == "fp8" ? 0 : width);
+    return;
+  }
+  constexpr double kDoubt = 0.02;
+  if (drafter.draft) {
+    ServingSettings own = settings;
+    own.speculative.reset();
+    own.lora.reset();
+    own.quantization.clear();
+    own.cpu_offload_gib = 0;
+    own.pipeline_parallel = 1;
+    own.pipeline_layers.clear();
+    own.tensor_parallel = 1;  // it is split with the model's
+    const Bytes bytes = ServedWeights(
+        *drafter.draft, vllm::ServedConfig(*drafter.draft), own, card);
+    if (const auto value = bytes.any().value()) {
+      in.drafter = *value;
+      return;
+    }
+  } else if (!drafter.method.starts_with("eagle")) {
+    return;  // n-grams and such load nothing
+  }
+  // As one of the model's own layers, as EAGLE's are.
+  in.drafter = vllm::PredictionLayerBytes(in, hidden, width);
+  in.spread += kDoubt;
 }
 
 }  // namespace
@@ -298,15 +339,7 @@ Bytes ServedWeights(const ModelConfig& config, const vllm::ServedConfig& served,
       if (in.bytes[i] < whole) in.bytes[i] += kKept * (whole - in.bytes[i]);
     }
   }
-  if (settings.speculative &&
-      (settings.speculative->method == "mtp" ||
-       settings.speculative->method.ends_with("_mtp"))) {
-    // Published four-bit checkpoints keep the prediction layer as it was; those
-    // in FP8 pack it.
-    const bool is_packed = format == "fp8";
-    in.drafter = vllm::PredictionLayerBytes(in, served.hidden_size(),
-                                            is_packed ? 0 : width);
-  }
+  AddDrafter(served, settings, card, format, in);
   return vllm::WeightsOfRank(in, settings);
 }
 

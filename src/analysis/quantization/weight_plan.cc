@@ -139,16 +139,18 @@ class Planner {
   }
 
   // Names with other prefixes that a configuration may use for the same.
-  static std::vector<std::string> Spellings(const std::string& name) {
+  std::vector<std::string> Spellings(const std::string& name) const {
     constexpr std::string_view kNew = "model.language_model.";
     constexpr std::string_view kOld = "language_model.model.";
     std::vector<std::string> out = {name};
     if (name.starts_with(kNew)) {
       out.push_back(std::string(kOld) + name.substr(kNew.size()));
+    } else if (name.starts_with("model.") &&
+               plan_.class_name.starts_with("NemotronH")) {
+      out.push_back("backbone." + name.substr(6));
     } else if (name.starts_with("model.")) {
       out.push_back("language_model." + name);
       out.push_back("model.language_model." + name.substr(6));
-      out.push_back("backbone." + name.substr(6));  // Nemotron H
     } else if (name.starts_with("lm_head")) {
       out.push_back("language_model." + name);
     }

@@ -35,7 +35,12 @@ Prediction PredictVllmMemory(const ScoreInput& input) {
                      .is_unified = card.unified});
   std::vector<Predicted> out;
   out.push_back({"weights", memory.weights.any()});
-  out.push_back({"activation", memory.activation.any()});
+  // "consumed memory (weights + non-torch)": since then the printed peak takes
+  // the estimate of graphs in (v1/worker/gpu_worker.py of 0.27.1).
+  const bool is_one_figure = settings.version > EngineVersion{0, 26, 0};
+  const Bytes peak = is_one_figure ? memory.activation + memory.graph_estimate
+                                   : memory.activation;
+  out.push_back({"activation", peak.any()});
   out.push_back({"graphs", memory.graphs.any()});
   // A row that names no card that is known cannot be asked for what is left.
   const bool has_budget = !start.total.any().is_unknown() && start.states_share;

@@ -55,8 +55,8 @@ struct MemoryAccount {
   Bytes graphs;          // what capturing takes; beside the budget before 0.21
   Bytes graph_estimate;  // what the budget sets aside for them
   Bytes cache;           // what is left
-  // By how much more than its interval a sure refusal must miss: what a
-  // checkpoint's own format leaves out of the count has been a tenth of a card.
+  // By how much more than its interval a sure refusal must miss: packed
+  // weights may be other than their format's name says.
   double doubt = 0;
   std::vector<std::string> assumptions;
 };
