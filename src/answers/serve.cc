@@ -205,6 +205,11 @@ std::string VerdictOf(const VllmLaunch& outcome, bool has_model) {
     return fmt::format("refused ({}): {}", outcome.refusals.front().kind,
                        outcome.refusals.front().what);
   }
+  if (!outcome.at_start.empty()) {
+    return fmt::format("refused at its start ({}): {}",
+                       outcome.at_start.front().kind,
+                       outcome.at_start.front().what);
+  }
   if (!has_model) return "cannot tell: the model's configuration is not known";
   return "accepted";
 }
@@ -253,7 +258,8 @@ void MemoryVerdict(ServeAnswer& answer) {
 void Conclude(const Judged& judged, const std::optional<ServingFit>& fit,
               ServeAnswer& answer) {
   const bool has_model = judged.model != nullptr;
-  answer.accepted = judged.outcome.refusals.empty() && has_model;
+  answer.accepted = judged.outcome.refusals.empty() &&
+                    judged.outcome.at_start.empty() && has_model;
   answer.verdict = VerdictOf(judged.outcome, has_model);
   ServeRuleInput input;
   input.launch = &judged.launch;
@@ -296,6 +302,8 @@ ServingResolve ResolverOf(const ServeRequest& request,
     out.is_length_fitted = IsLengthFitted(judged.launch);
     if (!judged.outcome.refusals.empty()) {
       out.refusal = judged.outcome.refusals.front().what;
+    } else if (!judged.outcome.at_start.empty()) {
+      out.refusal = judged.outcome.at_start.front().what;
     } else if (judged.model == nullptr) {
       out.refusal = "the model's configuration is not known";
     }

@@ -33,14 +33,12 @@ ServingFit FitServing(const ModelConfig& config,
                       bool is_length_fitted) {
   ServingFit out;
   out.total = TotalOf(card);
-  // Before 0.8 the first generation of the engine was the default.
-  out.memory =
-      ServingMemory(config, settings, out.total,
-                    {.is_v1 = settings.version >= EngineVersion{0, 8, 0},
-                     .is_nvidia = card.vendor == "nvidia",
-                     .is_amd = card.vendor == "amd",
-                     .capability = card.capability,
-                     .is_unified = card.unified});
+  out.memory = ServingMemory(config, settings, out.total,
+                             {.is_v1 = settings.is_v1,
+                              .is_nvidia = card.vendor == "nvidia",
+                              .is_amd = card.vendor == "amd",
+                              .capability = card.capability,
+                              .is_unified = card.unified});
   out.fit.length = settings.max_model_len;
   if (settings.is_attention_free && settings.is_pooling) {
     out.fit.fits = true;  // nothing is kept from step to step

@@ -175,6 +175,7 @@ std::string OwnTag(std::string_view file, const EngineVersion& version) {
 void AddLibrary(EngineFacts& facts) {
   const std::string_view file = Embedded(kTransformers);
   const std::string own = "vllm " + OwnTag(file, facts.version);
+  const auto installed = ParseEngineVersion(facts.library);
   ForEachLine(file, [&](std::string_view line) {
     const std::string_view backend = TextOf(line, "\"backend\":\"");
     const std::string_view library = TextOf(line, "\"library\":\"");
@@ -184,6 +185,9 @@ void AddLibrary(EngineFacts& facts) {
       return;
     }
     if (!is_own && library.starts_with("vllm")) return;
+    // A type that came after the release that this version is installed with.
+    const auto after = ParseEngineVersion(TextOf(line, "\"after\":\""));
+    if (after && installed && *installed <= *after) return;
     const ConfigValue row = ParseJson(std::string(line), kTransformers);
     if (!backend.empty()) {
       for (std::string& name : Texts(row, "classes")) {

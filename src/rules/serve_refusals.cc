@@ -50,6 +50,10 @@ RuleOutcome RuleRefusals(const ServeRule& rule, const ServeRuleInput& input) {
     if (one.kind != rule.kind) continue;
     out.findings.push_back(FindingOf(rule, input, one, Severity::kBlock));
   }
+  for (const VllmRefusal& one : input.outcome->at_start) {
+    if (one.kind != rule.kind) continue;
+    out.findings.push_back(FindingOf(rule, input, one, Severity::kBlock));
+  }
   for (const VllmRefusal& one : input.outcome->warnings) {
     if (one.kind != rule.kind) continue;
     out.findings.push_back(FindingOf(rule, input, one, Severity::kWarn));

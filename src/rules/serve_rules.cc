@@ -41,7 +41,9 @@ constexpr std::array<ServeRule, 20> kRules = {{
     {"serve/gpu-count", "gpu-count",
      "Compares the ranks with the cards that are there.", RuleRefusals},
     {"serve/parallel-divisibility", "parallel-divisibility",
-     "Divides heads, ranks and experts by the parallel sizes.", RuleRefusals},
+     "Divides heads, ranks, experts, MLPs and the blocks of quantized weights "
+     "by the parallel sizes.",
+     RuleRefusals},
     {"serve/parallel-unsupported", "parallel-unsupported",
      "Tells where a class or a layout lacks a kind of parallelism.",
      RuleRefusals},

@@ -43,6 +43,20 @@ TEST(ServeRules, EachRefusalFiresUnderItsOwnRule) {
   }
 }
 
+TEST(ServeRules, WhatTheStartRefusesBlocks) {
+  Launch launch;
+  VllmLaunch outcome;
+  outcome.at_start.push_back(
+      {"dtype", "no bfloat16", "why", "--dtype half", "dtype"});
+  ServeRuleInput input;
+  input.launch = &launch;
+  input.outcome = &outcome;
+  const RuleOutcome got = RunRule("serve/dtype", input);
+  ASSERT_EQ(got.findings.size(), 1U);
+  EXPECT_EQ(got.findings[0].severity, Severity::kBlock);
+  EXPECT_EQ(got.findings[0].fix, "--dtype half");
+}
+
 TEST(ServeRules, QuietWhereNothingIsWrong) {
   Launch launch;
   VllmLaunch outcome;

@@ -140,8 +140,10 @@ struct AdapterSettings {
 // values are the engine's own names ("auto", "fp8_e4m3", "FULL_DECODE_ONLY").
 struct ServingSettings {
   ServingEngine engine = ServingEngine::kVllm;
-  EngineVersion version;
   bool server = true;  // an HTTP server, not the offline class
+  bool is_v1 = true;   // vLLM's second engine; the first one left with 0.11
+  bool expert_parallel = false;
+  EngineVersion version;
 
   // Parallel.
   int64_t tensor_parallel = 1;
@@ -149,7 +151,6 @@ struct ServingSettings {
   int64_t data_parallel = 1;
   int64_t decode_context_parallel = 1;
   int64_t prefill_context_parallel = 1;
-  bool expert_parallel = false;
   std::vector<int64_t> pipeline_layers;  // per stage
 
   // Model.
@@ -167,18 +168,21 @@ struct ServingSettings {
   bool is_pooling = false;
   bool enforce_eager = false;
   bool disable_sliding_window = false;
+  bool skip_mm_profiling = false;
+  bool language_model_only = false;
 
-  // Scheduler.
-  int64_t max_num_batched_tokens = 0;
-  int64_t max_num_seqs = 0;
+  // Scheduler and sampler.
   bool enable_chunked_prefill = true;
+  bool enable_prefix_caching = true;
   bool disable_hybrid_kv_cache_manager = false;
   bool async_scheduling = false;
+  bool flashinfer_sampler = false;
+  int64_t max_num_batched_tokens = 0;
+  int64_t max_num_seqs = 0;
 
   // Cache.
   std::optional<int64_t> block_size;  // where the user or the class says
   std::string cache_dtype = "auto";
-  bool enable_prefix_caching = true;
   std::string mamba_cache_mode = "none";
   std::string mamba_cache_dtype = "auto";
   std::string mamba_ssm_cache_dtype = "auto";
@@ -192,18 +196,14 @@ struct ServingSettings {
 
   // Graphs.
   int compilation_mode = 3;
+  int optimization_level = 2;
   std::string cudagraph_mode;
   std::vector<int64_t> cudagraph_sizes;
-  int optimization_level = 2;
-
   std::string attention_backend;  // empty where the engine chooses
   std::string moe_backend;  // "marlin"; empty or "auto": the engine chooses
-  bool flashinfer_sampler = false;
   std::optional<SpeculativeSettings> speculative;
   std::optional<AdapterSettings> lora;
   std::vector<std::pair<std::string, int64_t>> limit_mm_per_prompt;
-  bool skip_mm_profiling = false;
-  bool language_model_only = false;
   std::vector<std::pair<std::string, std::string>> environment;  // VLLM_…
 };
 

@@ -4,12 +4,21 @@
 // size 8"), from which the flags that the version has are read. The class of
 // the first refusal is compared on rows that can be decided; of other engines
 // nothing is told yet. Where no version is stated, the newest one that was out
-// on the report's date is taken.
+// on the report's date is taken. Facts in words name what matters and not every
+// permission: remote code counts as allowed there.
+//
+// Every row is of a launch that was refused. Where neither validation nor the
+// start nor memory refuses it, the class is told by elimination, and the note
+// says so.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "answers/score/score_sets.h"
 #include "answers/serving_fit.h"
@@ -85,9 +94,45 @@ EngineVersion VersionAt(const ServingSource& source, const std::string& date) {
   return out;
 }
 
+// The arguments behind what starts the engine in a command; empty where none
+// does.
+std::vector<std::string> ArgumentsOf(const std::string& command) {
+  std::vector<std::string> words(1);
+  for (const char c : command) {
+    if (c == '(' && words.back().empty()) break;  // a remark follows
+    if (c != ' ') {
+      words.back() += c;
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  std::erase(words, "");
+  for (size_t i = 0; i < words.size(); ++i) {
+    const bool starts =
+        words[i] == "vllm.entrypoints.openai.api_server" ||
+        words[i].find("vllm-openai") != std::string::npos ||
+        (words[i] == "serve" && i > 0 && words[i - 1].ends_with("vllm"));
+    if (!starts) continue;
+    words.erase(words.begin(), words.begin() + static_cast<long>(i) + 1);
+    return words;
+  }
+  return {};
+}
+
+bool Mentions(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
 // The class of the report that a refusal belongs to.
-std::string ClassOf(const std::string& kind) {
-  if (kind == "flags") return "parser";
+std::string ClassOf(const VllmRefusal& refusal) {
+  const std::string& kind = refusal.kind;
+  if (kind == "flags" || kind == "other") {
+    const bool parses = Mentions(refusal.what, "parser") ||
+                        Mentions(refusal.what, "--enable-auto-tool-choice");
+    return parses ? "parser" : "other";
+  }
+  if (kind == "memory-settings") return "memory-runtime";
+  if (kind == "parallel-unsupported") return "other";
   for (const char* same :
        {"parallel-divisibility", "context-length", "architecture", "dtype",
         "quantization", "hardware", "lora"}) {
@@ -96,29 +141,75 @@ std::string ClassOf(const std::string& kind) {
   return "other";
 }
 
-// What a launch that passes validation meets at its start, by best values.
-Predicted AtStart(const Launch& launch, const VllmLaunch& answer,
-                  const ServingCard& card) {
+// What a launch that passes validation meets at its start, by best values;
+// nothing where its memory suffices or is not known.
+std::optional<Predicted> OfMemory(const Launch& launch,
+                                  const VllmLaunch& answer,
+                                  const ServingCard& card) {
   const ServingFit fit =
       FitServing(answer.model, answer.settings, card, IsLengthFitted(launch));
-  const AnyFigure& weights = fit.memory.weights.any();
-  const double most = fit.total.any().value().value_or(0);
+  const auto bytes = [](const Bytes& figure) {
+    return figure.any().is_unknown() ? 0.0 : figure.any().value().value_or(0);
+  };
+  const double weights = bytes(fit.memory.weights);
+  const double most = bytes(fit.total);
   // Loading fails where the card itself is too small; the engine's share of it
   // is first looked at when the cache is planned.
-  if (!weights.is_unknown() && most > 0 && weights.value().value_or(0) > most) {
-    return {kTold, std::string("memory-weights"),
-            "one rank's weights are larger than the card"};
+  if (most > 0 && weights > most) {
+    return Predicted{kTold, std::string("memory-weights"),
+                     "one rank's weights are larger than the card"};
+  }
+  if (most > 0 && weights + bytes(fit.memory.activation) > most) {
+    return Predicted{kTold, std::string("memory-runtime"),
+                     "weights and the profile run are larger than the card"};
   }
   const bool is_refused = !fit.fit.reason.empty() ||
                           (!fit.plans.empty() &&
                            fit.plans[1].verdict != vllm::KvVerdict::kAccepted);
-  if (is_refused) {
+  if (!is_refused) return std::nullopt;
+  return Predicted{
+      kTold, std::string("memory-kv"),
+      "by the likely amount that is left, the KV cache does not fit"};
+}
+
+// Nothing that can be told refuses it.
+Predicted ByElimination(const Launch& launch) {
+  // A share of the card that is set is set for what else uses it, or near its
+  // edge; other processes' memory is not in the launch.
+  if (launch.Find("gpu_memory_utilization") != nullptr) {
     return {kTold, std::string("memory-kv"),
-            "by the likely amount that is left, the KV cache does not fit"};
+            "by elimination: the settings pass and the memory suffices; the "
+            "share of the card is set, so that others may use it"};
   }
-  return {kTold, std::string("none"),
-          fit.fit.missing.empty() ? "the settings pass, and the cache fits"
-                                  : fit.fit.missing};
+  // The class is inspected in a process of its own, which a broken
+  // installation or another platform ends.
+  return {kTold, std::string("architecture"),
+          "by elimination: the settings pass and the memory suffices; what is "
+          "left is the inspection of the class"};
+}
+
+Predicted Tell(const ScoreInput& input, const Launch& launch,
+               const VllmLaunch& answer, const std::string& text) {
+  for (const auto* list : {&answer.refusals, &answer.at_start}) {
+    if (list->empty()) continue;
+    return {kTold, ClassOf(list->front()), list->front().what};
+  }
+  if (Mentions(text, "second server") || Mentions(text, "two servers")) {
+    // What the first one holds is first asked for since 0.9.1; a pool that
+    // servers share leaves too little of it for one request.
+    const bool asks = launch.version >= EngineVersion{0, 9, 1} &&
+                      input.settings.Text("engine") == "vLLM";
+    return {kTold, std::string(asks ? "memory-runtime" : "memory-kv"),
+            "another server holds a share of the same cards"};
+  }
+  const auto card =
+      input.serving->Card(input.settings.Text("gpu").value_or(""));
+  // A card that is not named is no smaller than most data centres'.
+  const auto taken = card ? card : input.serving->Card("h100");
+  if (taken) {
+    if (auto memory = OfMemory(launch, answer, *taken)) return *memory;
+  }
+  return ByElimination(launch);
 }
 
 }  // namespace
@@ -138,12 +229,30 @@ Prediction PredictLaunchFailure(const ScoreInput& input) {
                          input.settings.Text("source.date").value_or(""));
   const EngineFacts& facts =
       input.serving->Facts(ServingEngine::kVllm, version);
-  std::string text = input.settings.Text("launch").value_or("");
-  text += " " + input.settings.Text("launch_facts").value_or("");
-  std::vector<std::string> words = FlagsOf(facts, text);
-  words.insert(words.begin(), input.settings.Text("model").value_or("model"));
-  const Launch launch =
+  const std::string command = input.settings.Text("launch").value_or("");
+  const std::string text =
+      command + " " + input.settings.Text("launch_facts").value_or("");
+  std::vector<std::string> words = ArgumentsOf(command);
+  const bool is_command = !words.empty();
+  if (!is_command) {
+    words = FlagsOf(facts, text);
+    words.insert(words.begin(), input.settings.Text("model").value_or("model"));
+  }
+  Launch launch =
       input.serving->Read(facts, LineOfArguments(ServingEngine::kVllm, words));
+  if (!is_command) {
+    launch.settings.push_back(
+        {"trust_remote_code", "", ConfigValue::Bool(true), {}});
+  }
+  // Names of flags are only held against a version that is stated.
+  if (!stated || !is_command) {
+    std::erase_if(launch.faults, [](const LaunchFault& fault) {
+      return fault.kind == LaunchFault::Kind::kUnknown ||
+             fault.kind == LaunchFault::Kind::kRemoved ||
+             fault.kind == LaunchFault::Kind::kNotYet ||
+             fault.kind == LaunchFault::Kind::kAmbiguous;
+    });
+  }
   const auto card =
       input.serving->Card(input.settings.Text("gpu").value_or(""));
   const ServingCard taken =
@@ -156,16 +265,7 @@ Prediction PredictLaunchFailure(const ScoreInput& input) {
   // A report that says no number of cards has as many as its ranks.
   request.cards = input.settings.Integer("gpu_count").value_or(1 << 20);
   const VllmLaunch answer = ResolveVllm(request);
-  if (answer.refusals.empty()) {
-    if (!card) {
-      return std::vector<Predicted>{
-          {kTold, std::string("none"),
-           "the settings pass validation; the card is not known"}};
-    }
-    return std::vector<Predicted>{AtStart(launch, answer, *card)};
-  }
-  return std::vector<Predicted>{{kTold, ClassOf(answer.refusals.front().kind),
-                                 answer.refusals.front().what}};
+  return std::vector<Predicted>{Tell(input, launch, answer, text)};
 }
 
 std::vector<Measured> MeasureLaunchFailure(const ConfigValue& row) {

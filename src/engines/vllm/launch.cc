@@ -56,6 +56,12 @@ void State::Refuse(std::string kind, std::string flag, std::string what,
                            std::move(fix), std::move(flag)});
 }
 
+void State::RefuseAtStart(std::string kind, std::string flag, std::string what,
+                          std::string why, std::string fix) const {
+  out->at_start.push_back({std::move(kind), std::move(what), std::move(why),
+                           std::move(fix), std::move(flag)});
+}
+
 void State::Warn(std::string kind, std::string flag, std::string what,
                  std::string why, std::string fix) const {
   out->warnings.push_back({std::move(kind), std::move(what), std::move(why),
@@ -84,6 +90,15 @@ bool ValidateArguments(State& state) {
                  "--enable-log-outputs needs --enable-log-requests",
                  "the server ends before it reads the model",
                  "--enable-log-requests");
+  }
+  // vllm/entrypoints/openai/cli_args.py of 0.7.2 to 0.8.0 (gone in 0.8.4).
+  if (state.Truth("enable_auto_tool_choice") &&
+      state.Truth("enable_reasoning") && state.Since(0, 7, 2) &&
+      !state.Since(0, 8, 1)) {
+    state.Refuse("other", "enable_auto_tool_choice",
+                 "--enable-auto-tool-choice and --enable-reasoning together",
+                 "it ends with \"cannot be enabled at the same time\"",
+                 "leave one of them out, or vLLM 0.8.4");
   }
   if (const ConfigValue* transfer = state.Flag("kv_transfer_config")) {
     const ConfigValue* name = transfer->Find("kv_connector");
@@ -135,6 +150,7 @@ VllmLaunch ResolveVllm(const VllmRequest& request) {
   vllm::ResolveHooks(state);
   vllm::VerifyParallel(state);
   vllm::VerifyQuantization(state);
+  vllm::MeetStart(state);
   vllm::ResolveCompilation(state);
   vllm::PrintSections(state);
   return out;

@@ -7,10 +7,12 @@
 // in the engine's order: the first refusal is the one that a start prints.
 // Follows vllm/engine/arg_utils.py (create_engine_config) and vllm/config/ of
 // 0.33.0 and 0.19.0; a version between takes the rules of the nearer one's
-// side, as its facts say.
+// side, as its facts say. Before 0.11 the first engine's defaults
+// (launch_v0.cc), and what those versions refused otherwise, as their sources
+// from 0.1.2 on have it.
 //
-// Does not model: what only a start meets (weights, memory, kernels), custom
-// code of a model, plugins, platforms beside CUDA.
+// Does not model: kernels that fail on first use, weights that do not load,
+// custom code of a model, plugins, platforms beside CUDA.
 #ifndef FORETELL_ENGINES_VLLM_LAUNCH_H_
 #define FORETELL_ENGINES_VLLM_LAUNCH_H_
 
@@ -54,6 +56,9 @@ struct VllmLaunch {
   ServingSettings settings;
   ConfigValue resolved = ConfigValue::Object();  // by section
   std::vector<VllmRefusal> refusals;
+  // What validation lets pass and the start refuses, before memory is looked
+  // at: sizes that do not divide, a precision that the card lacks.
+  std::vector<VllmRefusal> at_start;
   std::vector<VllmRefusal> warnings;  // taken, but not as written
   std::vector<std::string> cannot_tell;
   // The model's configuration with what the launch overrides.

@@ -165,6 +165,7 @@ std::string DtypeOf(const HfConfig& config) {
 
 // Models whose float16 overflows: _FLOAT16_NOT_SUPPORTED_MODELS.
 bool BarsHalf(const State& state, const std::string& type) {
+  if (!state.Since(0, 9)) return false;
   return type == "gemma2" || type == "gemma3" || type == "gemma3_text" ||
          type == "glm4" || (type == "plamo2" && !state.Since(0, 27));
 }
@@ -242,13 +243,15 @@ Derived DerivedLength(const State& state) {
   for (const std::string_view key : kKeys) {
     const auto tokens = state.text.Real(key);
     if (!tokens) continue;
+    if (key == "model_max_length" && !state.Since(0, 4)) continue;
     if (*tokens < out.tokens) {
       out.key = key;
       out.tokens = *tokens;
     }
   }
+  // Until 0.8.4 it was one key among the others.
   if (const auto tokens = state.text.Real("model_max_length");
-      tokens && *tokens != 0) {
+      tokens && *tokens != 0 && state.Since(0, 8, 4)) {
     out.key = "model_max_length";
     out.tokens = *tokens;
   }
@@ -332,6 +335,8 @@ void ResolveDtype(State& state) {
   const auto has = [&](std::string_view one) {
     return std::ranges::find(supported, one) != supported.end();
   };
+  // Before 0.9.1 "auto" did not look at the card.
+  const bool looks = state.Since(0, 9, 1);
   std::string wanted = state.Text("dtype");
   if (wanted == "half") wanted = "float16";
   if (wanted == "float") wanted = "float32";
@@ -339,8 +344,11 @@ void ResolveDtype(State& state) {
   if (wanted.empty() || wanted == "auto") {
     const bool pools = state.runner == "pooling" && has("float16");
     const std::string preferred = pools ? "float16" : supported.front();
-    if (config == "float32") config = preferred;
-    dtype = has(config) ? config : preferred;
+    if (config == "float32") {
+      const bool wide = type == "gemma2" || type.starts_with("gemma3");
+      config = looks ? preferred : wide ? "bfloat16" : "float16";
+    }
+    dtype = has(config) || !looks ? config : preferred;
     if (dtype != config) {
       state.Warn("dtype", "dtype",
                  fmt::format("{} (compute capability {}.{}) has no {}, so that "
@@ -357,13 +365,15 @@ void ResolveDtype(State& state) {
                  fmt::format("{} is not numerically stable in float16", type),
                  "it ends with \"does not support float16\"",
                  "--dtype bfloat16");
-  } else if (dtype == "bfloat16" && capability < 80) {
-    state.Warn(
-        "hardware", "dtype",
-        fmt::format("bfloat16 needs compute capability 8.0; {} has "
-                    "{}.{}",
+  } else if (dtype == "bfloat16" && capability > 0 && capability < 80) {
+    state.RefuseAtStart(
+        "dtype", "dtype",
+        fmt::format("bfloat16 needs compute capability 8.0; {} has {}.{}",
                     state.in->card->name, capability / 10, capability % 10),
-        "the worker ends as it starts", "--dtype half");
+        "the worker ends with \"Bfloat16 is only supported on GPUs with "
+        "compute "
+        "capability of at least 8.0\"",
+        "--dtype half");
   }
 }
 
@@ -434,9 +444,12 @@ void ResolveLength(State& state) {
   }
   out.max_model_len = *asked;
   if (static_cast<double>(*asked) > derived.tokens) {
-    const auto limit = state.text.Integer("model_max_length");
+    const auto limit = state.Since(0, 4)
+                           ? state.text.Integer("model_max_length")
+                           : std::nullopt;
     if (!limit || *asked > *limit) {
-      const bool allowed = state.Environment("VLLM_ALLOW_LONG_MAX_MODEL_LEN");
+      const bool allowed = state.Since(0, 5, 5) &&
+                           state.Environment("VLLM_ALLOW_LONG_MAX_MODEL_LEN");
       const std::string what =
           fmt::format("--max-model-len {} is past the model's own {} ({})",
                       *asked, out.derived_max_model_len, derived.key);

@@ -182,6 +182,7 @@ void Operators(State& state) {
 
 void ResolveCompilation(State& state) {
   ServingSettings& out = state.settings();
+  if (!out.is_v1) return GraphsV0(state);
   const ConfigValue* config = state.Flag("compilation_config");
   const auto inner = [&](std::string_view key) -> const ConfigValue* {
     const ConfigValue* value = config == nullptr ? nullptr : config->Find(key);

@@ -284,6 +284,17 @@ bool InspectClass(State& state) {
   }
   if (state.architectures.empty()) return RefuseClass(state);
   const EngineArchitecture* found = Inspect(state, "", "");
+  if (found == nullptr && !state.Since(0, 6, 3)) {
+    // The class was first looked for as its weights were loaded.
+    state.arch_name = state.architectures[0];
+    state.settings().architecture = state.arch_name;
+    state.RefuseAtStart(
+        "architecture", "model",
+        fmt::format("no class of vLLM {} serves {}",
+                    state.facts().version.ToString(), state.arch_name),
+        "loading ends with \"are not supported for now\"");
+    return true;
+  }
   if (found == nullptr) return RefuseClass(state);
   const EngineFacts& facts = state.facts();
   const std::string runner = state.Text("runner");

@@ -34,6 +34,21 @@ bool CheckSizes(State& state) {
   return true;
 }
 
+// vllm/engine/ray_utils.py up to 0.1.2: ranks were laid over whole nodes.
+void SharesOfNode(State& state) {
+  const int64_t ranks = state.out->settings.tensor_parallel;
+  const int64_t cards = state.in->cards;
+  if (state.Since(0, 1, 3) || ranks <= 1 || cards <= ranks ||
+      cards % ranks == 0) {
+    return;
+  }
+  state.Refuse(
+      "parallel-divisibility", "tensor_parallel_size",
+      fmt::format("{} cards of a node do not divide by {} ranks", cards, ranks),
+      "it ends with \"The number of GPUs per node is not divisible\"",
+      "hide the cards that are left over: CUDA_VISIBLE_DEVICES=0,1");
+}
+
 void DataParallel(State& state) {
   ServingSettings& out = state.settings();
   const auto rank = state.Number("data_parallel_rank");
@@ -110,6 +125,13 @@ void ResolveParallel(State& state) {
     state.all2all = "allgather_reducescatter";
   }
   CheckSizes(state);
+  if (out.pipeline_parallel > 1 && !state.Since(0, 5, 1)) {
+    state.Refuse("parallel-unsupported", "pipeline_parallel_size",
+                 "pipeline parallelism before vLLM 0.5.1",
+                 "it ends with \"Pipeline parallelism is not supported yet\"",
+                 "--tensor-parallel-size instead");
+  }
+  SharesOfNode(state);
   DataParallel(state);
   Balance(state);
   if (out.decode_context_parallel > 1 && out.prefill_context_parallel == 1 &&

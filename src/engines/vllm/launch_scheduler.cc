@@ -19,12 +19,20 @@ struct BatchDefaults {
 };
 
 // EngineArgs.get_batch_defaults, of a server. The third class of cards came
-// between 0.26.0 and 0.28.0.
+// between 0.26.0 and 0.28.0. 0.7.0 to 0.8.4 went by the card's name, 0.8.5 by
+// its memory alone; A100s are left out since 0.9.0.
 BatchDefaults DefaultsOf(const State& state) {
   const ServingCard& card = *state.in->card;
   std::string name = card.full.empty() ? card.name : card.full;
   for (char& c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  if (!state.Since(0, 8, 5)) {
+    const bool hopper = name.find("h100") != std::string::npos ||
+                        name.find("h200") != std::string::npos;
+    // Every card had 1024 sequences in 0.8.0, before cards were told apart.
+    const bool many = state.Since(0, 8) && (hopper || !state.Since(0, 8, 1));
+    return {hopper && state.Since(0, 7) ? 8192 : 2048, many ? 1024 : 256};
   }
   if (state.Since(0, 27) && card.driver_bytes >= 160 * kGib) {
     return {16384, 1024};
@@ -33,7 +41,7 @@ BatchDefaults DefaultsOf(const State& state) {
   // to one of 0), and since 0.27 it is named.
   const bool small = card.capability == 121;
   if (card.driver_bytes >= 70 * kGib && !small &&
-      name.find("a100") == std::string::npos) {
+      (name.find("a100") == std::string::npos || !state.Since(0, 9))) {
     return {8192, 1024};
   }
   return {2048, 256};
@@ -55,10 +63,43 @@ void AdapterSize(State& state, AdapterSettings& lora) {
   }
 }
 
+void BatchV1(State& state) {
+  ServingSettings& out = state.settings();
+  const BatchDefaults defaults = DefaultsOf(state);
+  const auto tokens = state.Number("max_num_batched_tokens");
+  const auto sequences = state.Number("max_num_seqs");
+  out.max_num_batched_tokens = tokens.value_or(defaults.tokens);
+  out.max_num_seqs = sequences.value_or(defaults.sequences);
+  if (!tokens && state.Since(0, 20) && out.expert_parallel &&
+      out.data_parallel > 1 &&
+      (state.all2all == "deepep_low_latency" || state.all2all == "nixl_ep")) {
+    out.max_num_batched_tokens = 256;
+  }
+  if (state.Text("performance_mode") == "throughput") {
+    if (!tokens) out.max_num_batched_tokens *= 2;
+    if (!sequences) out.max_num_seqs *= 2;
+  }
+  if (!tokens) {
+    if (!out.enable_chunked_prefill) {
+      out.max_num_batched_tokens =
+          std::max(out.max_model_len, out.max_num_batched_tokens);
+    }
+    if (state.Since(0, 9)) {
+      out.max_num_batched_tokens = std::min(
+          out.max_num_seqs * out.max_model_len, out.max_num_batched_tokens);
+    }
+  }
+  if (!sequences) {
+    out.max_num_seqs = std::min(out.max_num_seqs, out.max_num_batched_tokens);
+  }
+}
+
 }  // namespace
 
 void ResolveCaching(State& state) {
   ServingSettings& out = state.settings();
+  out.is_v1 = IsV1(state);
+  if (!out.is_v1) return CachingV0(state);
   bool chunks = true;
   bool prefixes = true;
   if (out.is_pooling) {
@@ -193,30 +234,10 @@ void ResolveCache(State& state) {
 
 void ResolveScheduler(State& state) {
   ServingSettings& out = state.settings();
-  const BatchDefaults defaults = DefaultsOf(state);
-  const auto tokens = state.Number("max_num_batched_tokens");
-  const auto sequences = state.Number("max_num_seqs");
-  out.max_num_batched_tokens = tokens.value_or(defaults.tokens);
-  out.max_num_seqs = sequences.value_or(defaults.sequences);
-  if (!tokens && state.Since(0, 20) && out.expert_parallel &&
-      out.data_parallel > 1 &&
-      (state.all2all == "deepep_low_latency" || state.all2all == "nixl_ep")) {
-    out.max_num_batched_tokens = 256;
-  }
-  if (state.Text("performance_mode") == "throughput") {
-    if (!tokens) out.max_num_batched_tokens *= 2;
-    if (!sequences) out.max_num_seqs *= 2;
-  }
-  if (!tokens) {
-    if (!out.enable_chunked_prefill) {
-      out.max_num_batched_tokens =
-          std::max(out.max_model_len, out.max_num_batched_tokens);
-    }
-    out.max_num_batched_tokens = std::min(out.max_num_seqs * out.max_model_len,
-                                          out.max_num_batched_tokens);
-  }
-  if (!sequences) {
-    out.max_num_seqs = std::min(out.max_num_seqs, out.max_num_batched_tokens);
+  if (out.is_v1) {
+    BatchV1(state);
+  } else {
+    BatchV0(state);
   }
   // What SchedulerConfig changes and refuses.
   state.long_prefill = state.Number("long_prefill_token_threshold").value_or(0);
@@ -240,7 +261,7 @@ void ResolveScheduler(State& state) {
         "at least 1 is required", "--stream-interval 1");
   }
   if (out.max_num_batched_tokens < out.max_model_len &&
-      !out.enable_chunked_prefill) {
+      !out.enable_chunked_prefill && state.Since(0, 2)) {
     state.Refuse("context-length", "max_num_batched_tokens",
                  fmt::format("{} batched tokens are fewer than the length {}, "
                              "and prefills are not cut",

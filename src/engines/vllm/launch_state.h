@@ -64,8 +64,8 @@ struct State {
 
   const EngineFacts& facts() const { return *in->facts; }
   ServingSettings& settings() const { return out->settings; }
-  bool Since(int major, int minor) const {
-    return in->facts->version >= EngineVersion{major, minor, 0};
+  bool Since(int major, int minor, int patch = 0) const {
+    return in->facts->version >= EngineVersion{major, minor, patch};
   }
 
   // The flag's value, else its default in this version; null where the version
@@ -80,6 +80,8 @@ struct State {
 
   void Refuse(std::string kind, std::string flag, std::string what,
               std::string why, std::string fix = "") const;
+  void RefuseAtStart(std::string kind, std::string flag, std::string what,
+                     std::string why, std::string fix = "") const;
   void Warn(std::string kind, std::string flag, std::string what,
             std::string why, std::string fix = "") const;
 };
@@ -103,7 +105,14 @@ void ResolveHooks(State& state);        // a class's own changes
 void VerifyParallel(State& state);      // against the model
 void VerifyQuantization(State& state);  // card, dtype, files
 void ResolveCompilation(State& state);
+void MeetStart(State& state);  // what a start refuses after validation
 void PrintSections(const State& state);
+
+// The first engine (launch_v0.cc).
+bool IsV1(const State& state);
+void CachingV0(State& state);
+void BatchV0(State& state);
+void GraphsV0(State& state);
 
 // Layers per stage as get_pp_indices splits them.
 std::vector<int64_t> PipelineLayers(int64_t layers, int64_t stages);
