@@ -74,6 +74,10 @@ class RankReader {
         step_.dtype != DType::kFloat32) {
       out.unfollowed.emplace_back("adapters that are cast where nothing is");
     }
+    if (out.rank.wrapper == Wrapper::kFsdp1 && step_.autocast) {
+      // Its parameters are views, whose casts autocast does not keep.
+      out.unfollowed.emplace_back("casts of autocast that nothing keeps");
+    }
     if (Count("clip", 0) != 0) {
       out.unfollowed.emplace_back("the clipping of gradients");
     }

@@ -97,13 +97,13 @@ TEST(Verify, FurtherSettingsOfStepsAreDerivedExactly) {
   EXPECT_GE(answer.claimed_exact, 135);
 }
 
-// One rank under FSDP 1 and 2 and DDP: memory, FLOPs and collectives. Clipping
-// is not followed and not claimed.
+// One rank under FSDP 1 and 2 and DDP: memory, FLOPs and collectives. Clipping,
+// casts at a block's door and buffers in half precision are not followed.
 TEST(Verify, RanksOfDividedStepsAreDerivedExactly) {
   const VerifyAnswer answer = Verify("steps_sharded.jsonl");
   EXPECT_EQ(answer.wrong_claims, 0) << Differences(answer);
-  EXPECT_GE(answer.compared, 79);
-  EXPECT_GE(answer.claimed_exact, answer.compared - 1);
+  EXPECT_GE(answer.compared, 103);
+  EXPECT_GE(answer.claimed_exact, answer.compared - 6);
 }
 
 TEST(Verify, WhatTheLibraryRefusesIsRefused) {
