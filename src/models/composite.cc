@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "graph/ops/elementwise.h"
 #include "graph/ops/in_place.h"
@@ -102,13 +103,39 @@ ConfigValue ValueOf(std::string_view json) {
   return ConfigValue::Number(std::string(json));
 }
 
+// The keys on the way to a view's own object: of "thinker_config.", one.
+std::vector<std::string> StepsTo(const ConfigView& config) {
+  std::vector<std::string> out;
+  const std::string path = config.PathOf("");
+  size_t from = 0;
+  for (size_t dot = path.find('.'); dot != std::string::npos;
+       dot = path.find('.', from)) {
+    out.push_back(path.substr(from, dot - from));
+    from = dot + 1;
+  }
+  return out;
+}
+
+// The object that a view reads, in a copy of the configuration; made where it
+// is missing.
+ConfigValue* ObjectOf(const ConfigView& config, ModelConfig& copy) {
+  ConfigValue* at = &copy.root;
+  for (const std::string& step : StepsTo(config)) {
+    if (at->Find(step) == nullptr) at->Set(step, ConfigValue::Object());
+    at = at->Find(step);
+    if (!at->is_object()) break;  // a problem that the view has told
+  }
+  return at;
+}
+
 // The text part's configuration with the tie that the whole decides, and with
 // the defaults that are its own.
 ModelConfig WithWhole(const ConfigView& config, const CompositeForm& form,
                       bool is_flat) {
   ModelConfig out = config.config();
+  ConfigValue* holder = ObjectOf(config, out);
   ConfigValue* text =
-      is_flat ? &out.root : out.root.Find(std::string(form.text_key));
+      is_flat ? holder : holder->Find(std::string(form.text_key));
   const bool whole = config.Flag({"tie_word_embeddings"}, form.ties);
   const ConfigValue* own =
       text != nullptr ? text->Find("tie_word_embeddings") : nullptr;
@@ -116,11 +143,11 @@ ModelConfig WithWhole(const ConfigView& config, const CompositeForm& form,
   const bool ties = form.text_alone_ties
                         ? own_ties
                         : whole || (form.text_ties_too && own_ties);
-  if (text == nullptr) {
-    out.root.Set(std::string(form.text_key), ConfigValue::Object());
-    text = out.root.Find(std::string(form.text_key));
+  if (text == nullptr && holder->is_object()) {
+    holder->Set(std::string(form.text_key), ConfigValue::Object());
+    text = holder->Find(std::string(form.text_key));
   }
-  if (!text->is_object()) return out;
+  if (text == nullptr || !text->is_object()) return out;
   text->Set("tie_word_embeddings", ConfigValue::Bool(ties && !form.never_ties));
   for (const auto& [key, json] : form.text_defaults) {
     if (text->Find(key) == nullptr) text->Set(key, ValueOf(json));
@@ -151,7 +178,8 @@ std::unique_ptr<Model> MakeComposite(
     const CompositeForm& form, const AddPart& before, const AddPart& after) {
   const bool is_flat = form.may_be_flat && !config.Has(form.text_key);
   const ModelConfig changed = WithWhole(config, form, is_flat);
-  const ConfigView whole(changed, config.log());
+  ConfigView whole(changed, config.log());
+  for (const std::string& step : StepsTo(config)) whole = whole.Nested(step);
   const ConfigView text = is_flat ? whole : whole.Nested(form.text_key);
   const auto chosen = ChooseText(text, form);
   if (!chosen) return std::make_unique<NoModel>();

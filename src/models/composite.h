@@ -1,9 +1,10 @@
 // A class of several parts: a text model of a family of its own beside towers
 // for images or sounds, under the names of the class that holds them.
 //
-// In: the whole configuration, how the class holds its text model, and what
-// adds its towers. Out: a model with the parameters of all parts, which states
-// the text model's layers, context and what generation keeps. Its forward is
+// In: the whole configuration, or the part of it that a view names, how the
+// class holds its text model, and what adds its towers. Out: a model with the
+// parameters of all parts, which states the text model's layers, context and
+// what generation keeps. Its forward is
 // that of text alone, where a family says how the class runs its text model;
 // the towers' is not modelled.
 // Source: transformers 5.23; the families name their files.

@@ -184,7 +184,7 @@ std::unique_ptr<Model> BuildExaone45(const ConfigView& config,
                        [&](const Module& base, int64_t) {
                          AddQwen25VlTower(config.Nested("vision_config"),
                                           base.Child("visual"),
-                                          /*has_key_value_heads=*/true);
+                                          Qwen25Kind::kExaone);
                        });
 }
 

@@ -17,6 +17,9 @@ extern const Family kBigBirdFamily;
 extern const Family kBitNetFamily;
 extern const Family kBloomFamily;
 extern const Family kChatglmFamily;
+extern const Family kClipFamily;
+extern const Family kClipTextFamily;
+extern const Family kClipVisionFamily;
 extern const Family kCodegenFamily;
 extern const Family kCohere2Family;
 extern const Family kCohereFamily;
@@ -28,6 +31,8 @@ extern const Family kDeepseekV2Family;
 extern const Family kDeepseekV32Family;
 extern const Family kDeepseekV3Family;
 extern const Family kDeepseekV4Family;
+extern const Family kDeitFamily;
+extern const Family kDinov2Family;
 extern const Family kDistilBertFamily;
 extern const Family kDots1Family;
 extern const Family kEagle3Family;
@@ -39,6 +44,8 @@ extern const Family kExaone4Family;
 extern const Family kFalconFamily;
 extern const Family kFalconH1Family;
 extern const Family kFalconMambaFamily;
+extern const Family kFlorence2Family;
+extern const Family kFuyuFamily;
 extern const Family kGemma2Family;
 extern const Family kGemma3Family;
 extern const Family kGemma3VisionFamily;
@@ -63,6 +70,7 @@ extern const Family kGraniteFamily;
 extern const Family kGraniteMoeFamily;
 extern const Family kGraniteMoeHybridFamily;
 extern const Family kGrok1Family;
+extern const Family kHubertFamily;
 extern const Family kHunyuanV1DenseFamily;
 extern const Family kHunyuanV1MoeFamily;
 extern const Family kIdefics2Family;
@@ -142,6 +150,8 @@ extern const Family kQwen35VisionFamily;
 extern const Family kQwen3Family;
 extern const Family kQwen3MoeFamily;
 extern const Family kQwen3NextFamily;
+extern const Family kQwen3OmniMoeFamily;
+extern const Family kQwen3OmniThinkerFamily;
 extern const Family kQwen3VlFamily;
 extern const Family kQwen3VlMoeFamily;
 extern const Family kQwenFamily;
@@ -149,12 +159,17 @@ extern const Family kRecurrentGemmaFamily;
 extern const Family kRobertaFamily;
 extern const Family kRwkvFamily;
 extern const Family kSeedOssFamily;
+extern const Family kSiglipFamily;
+extern const Family kSiglipPartFamily;
 extern const Family kSmolLm3Family;
 extern const Family kStablelmFamily;
 extern const Family kStarcoder2Family;
 extern const Family kT5Family;
 extern const Family kUmt5Family;
+extern const Family kVitFamily;
 extern const Family kVoxtralFamily;
+extern const Family kWav2Vec2Family;
+extern const Family kWavLmFamily;
 extern const Family kWhisperFamily;
 extern const Family kXglmFamily;
 extern const Family kXlmRobertaFamily;
@@ -177,6 +192,9 @@ constexpr std::array kFamilies = {
     &kBitNetFamily,            //
     &kBloomFamily,             //
     &kChatglmFamily,           //
+    &kClipFamily,              //
+    &kClipTextFamily,          //
+    &kClipVisionFamily,        //
     &kCodegenFamily,           //
     &kCohere2Family,           //
     &kCohereFamily,            //
@@ -188,6 +206,8 @@ constexpr std::array kFamilies = {
     &kDeepseekV32Family,       //
     &kDeepseekV3Family,        //
     &kDeepseekV4Family,        //
+    &kDeitFamily,              //
+    &kDinov2Family,            //
     &kDistilBertFamily,        //
     &kDots1Family,             //
     &kEagle3Family,            //
@@ -199,6 +219,8 @@ constexpr std::array kFamilies = {
     &kFalconFamily,            //
     &kFalconH1Family,          //
     &kFalconMambaFamily,       //
+    &kFlorence2Family,         //
+    &kFuyuFamily,              //
     &kGemma2Family,            //
     &kGemma3Family,            //
     &kGemma3VisionFamily,      //
@@ -223,6 +245,7 @@ constexpr std::array kFamilies = {
     &kGraniteMoeFamily,        //
     &kGraniteMoeHybridFamily,  //
     &kGrok1Family,             //
+    &kHubertFamily,            //
     &kHunyuanV1DenseFamily,    //
     &kHunyuanV1MoeFamily,      //
     &kIdefics2Family,          //
@@ -302,6 +325,8 @@ constexpr std::array kFamilies = {
     &kQwen3Family,             //
     &kQwen3MoeFamily,          //
     &kQwen3NextFamily,         //
+    &kQwen3OmniMoeFamily,      //
+    &kQwen3OmniThinkerFamily,  //
     &kQwen3VlFamily,           //
     &kQwen3VlMoeFamily,        //
     &kQwenFamily,              //
@@ -309,12 +334,17 @@ constexpr std::array kFamilies = {
     &kRobertaFamily,           //
     &kRwkvFamily,              //
     &kSeedOssFamily,           //
+    &kSiglipFamily,            //
+    &kSiglipPartFamily,        //
     &kSmolLm3Family,           //
     &kStablelmFamily,          //
     &kStarcoder2Family,        //
     &kT5Family,                //
     &kUmt5Family,              //
+    &kVitFamily,               //
     &kVoxtralFamily,           //
+    &kWav2Vec2Family,          //
+    &kWavLmFamily,             //
     &kWhisperFamily,           //
     &kXglmFamily,              //
     &kXlmRobertaFamily,        //

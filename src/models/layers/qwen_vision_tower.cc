@@ -111,21 +111,20 @@ void AddQwen2VlTower(const ConfigView& config, const Module& at) {
 }
 
 void AddQwen25VlTower(const ConfigView& config, const Module& at,
-                      bool has_key_value_heads) {
+                      Qwen25Kind kind) {
   QwenVision vision = ReadVision(config, 32, 14);
   vision.width = config.Size({"hidden_size"}, 3584);
   const int64_t intermediate = config.Size({"intermediate_size"}, 3420);
   const int64_t out = config.Size({"out_hidden_size"}, 3584);
   ReadMerged(config, vision);
-  const int64_t key_value_heads = has_key_value_heads
-                                      ? config.Size({"num_key_value_heads"}, 8)
-                                      : vision.heads;
+  const bool is_exaone = kind == Qwen25Kind::kExaone;
+  const int64_t key_value_heads =
+      is_exaone ? config.Size({"num_key_value_heads"}, 8) : vision.heads;
   const int64_t head_dim = vision.width / vision.heads;
   const int64_t fused =
-      has_key_value_heads
-          ? vision.width + ProductOf(config, "num_key_value_heads", head_dim,
-                                     2 * key_value_heads)
-          : 3 * vision.width;
+      is_exaone ? vision.width + ProductOf(config, "num_key_value_heads",
+                                           head_dim, 2 * key_value_heads)
+                : 3 * vision.width;
   const TowerModule tower(at);
   AddPatches(tower, vision, false);
   AddAngles(tower, vision);
@@ -135,13 +134,15 @@ void AddQwen25VlTower(const ConfigView& config, const Module& at,
     block.RmsNorm("norm1", vision.width);
     block.RmsNorm("norm2", vision.width);
     const TowerModule attn = block.Child("attn", RegionKind::kAttention);
-    if (has_key_value_heads) {
-      attn.Linear("proj", vision.width, vision.width, true);
-      attn.Linear("qkv", vision.width, fused, true);
+    if (is_exaone) attn.Linear("proj", vision.width, vision.width, true);
+    if (kind == Qwen25Kind::kOmni) {
+      for (const std::string_view name : {"q", "k", "v"}) {
+        attn.Linear(name, vision.width, vision.width, true);
+      }
     } else {
       attn.Linear("qkv", vision.width, fused, true);
-      attn.Linear("proj", vision.width, vision.width, true);
     }
+    if (!is_exaone) attn.Linear("proj", vision.width, vision.width, true);
     const TowerModule mlp = block.Child("mlp", RegionKind::kMlp);
     mlp.Linear("gate_proj", vision.width, intermediate, true);
     mlp.Linear("up_proj", vision.width, intermediate, true);
@@ -151,29 +152,71 @@ void AddQwen25VlTower(const ConfigView& config, const Module& at,
   IgnoreTowerKeys(config);
 }
 
-void AddQwen3VlTower(const ConfigView& config, const Module& at, bool deep) {
-  QwenVision vision = ReadVision(config, 27, 16);
-  vision.width = config.Size({"hidden_size"}, 1152);
-  const int64_t intermediate = config.Size({"intermediate_size"}, 4304);
-  const int64_t out = config.Size({"out_hidden_size"}, 3584);
-  const int64_t positions = config.Size({"num_position_embeddings"}, 2304);
-  ReadMerged(config, vision);
-  // Which blocks feed the text model; three where the key is absent.
-  constexpr size_t kDeepByDefault = 3;
+namespace {
+
+struct Qwen3Vision {
+  QwenVision vision;
+  int64_t intermediate = 0;
+  int64_t out = 0;
+  int64_t positions = 0;
+  int64_t deep = 0;  // blocks that feed the text model
+};
+
+Qwen3Vision ReadQwen3Vision(const ConfigView& config, bool deep) {
+  Qwen3Vision out;
+  out.vision = ReadVision(config, 27, 16);
+  out.vision.width = config.Size({"hidden_size"}, 1152);
+  out.intermediate = config.Size({"intermediate_size"}, 4304);
+  out.out = config.Size({"out_hidden_size"}, 3584);
+  out.positions = config.Size({"num_position_embeddings"}, 2304);
+  ReadMerged(config, out.vision);
+  // Three where the key is absent.
+  constexpr int64_t kDeepByDefault = 3;
   const auto indexes = config.IntegerList({"deepstack_visual_indexes"});
-  const size_t deep_mergers =
-      deep ? (indexes ? indexes->size() : kDeepByDefault) : 0;
-  const TowerModule tower(at);
-  AddPatches(tower, vision, true);
-  tower.Embedding("pos_embed", positions, vision.width);
-  AddAngles(tower, vision);
-  AddBlocks(tower, vision, intermediate, "linear_fc1", "linear_fc2");
-  AddQwen3Merger(tower.Child("merger"), vision, out, false);
-  const TowerModule list = tower.Child("deepstack_merger_list");
-  for (size_t i = 0; i < deep_mergers; ++i) {
-    AddQwen3Merger(list.Child(static_cast<int64_t>(i)), vision, out, true);
+  if (deep) {
+    out.deep = indexes ? static_cast<int64_t>(indexes->size()) : kDeepByDefault;
   }
   IgnoreTowerKeys(config);
+  return out;
+}
+
+void AddOmniMerger(const TowerModule& merger, const QwenVision& vision,
+                   int64_t out, bool norm_behind) {
+  merger.LayerNorm("ln_q", norm_behind ? vision.merged : vision.width);
+  const TowerModule mlp = merger.Child("mlp", RegionKind::kMlp);
+  mlp.Linear("0", vision.merged, vision.merged, true);
+  mlp.Linear("2", vision.merged, out, true);
+}
+
+}  // namespace
+
+void AddQwen3VlTower(const ConfigView& config, const Module& at, bool deep) {
+  const Qwen3Vision read = ReadQwen3Vision(config, deep);
+  const TowerModule tower(at);
+  AddPatches(tower, read.vision, true);
+  tower.Embedding("pos_embed", read.positions, read.vision.width);
+  AddAngles(tower, read.vision);
+  AddBlocks(tower, read.vision, read.intermediate, "linear_fc1", "linear_fc2");
+  AddQwen3Merger(tower.Child("merger"), read.vision, read.out, false);
+  const TowerModule list = tower.Child("deepstack_merger_list");
+  for (int64_t index = 0; index < read.deep; ++index) {
+    AddQwen3Merger(list.Child(index), read.vision, read.out, true);
+  }
+}
+
+void AddQwen3OmniTower(const ConfigView& config, const Module& at) {
+  const Qwen3Vision read = ReadQwen3Vision(config, true);
+  config.Ignore({"image_size", "apply_vit_abs_pos_embed"});
+  const TowerModule tower(at);
+  const TowerModule list = tower.Child("merger_list");
+  for (int64_t index = 0; index < read.deep; ++index) {
+    AddOmniMerger(list.Child(index), read.vision, read.out, true);
+  }
+  AddPatches(tower, read.vision, true);
+  tower.Embedding("pos_embed", read.positions, read.vision.width);
+  AddAngles(tower, read.vision);
+  AddBlocks(tower, read.vision, read.intermediate, "linear_fc1", "linear_fc2");
+  AddOmniMerger(tower.Child("merger"), read.vision, read.out, false);
 }
 
 }  // namespace foretell

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "models/layers/tower_module.h"
-
 namespace foretell {
 namespace {
 
@@ -61,21 +59,6 @@ void AddEmbeddings(const ConfigView& config, const TowerModule& at,
   if (has_ids) embeddings.PositionIds(positions);
 }
 
-void AddLayer(const TowerModule& at, VitKind kind, const VitSizes& sizes) {
-  const bool norm_first = kind != VitKind::kClip && !IsIdefics(kind);
-  if (norm_first) at.LayerNorm("layer_norm1", sizes.hidden);
-  const TowerModule attention = at.Child("self_attn", RegionKind::kAttention);
-  for (const std::string_view name :
-       {"k_proj", "v_proj", "q_proj", "out_proj"}) {
-    attention.Linear(name, sizes.hidden, sizes.hidden, true);
-  }
-  at.LayerNorm(norm_first ? "layer_norm2" : "layer_norm1", sizes.hidden);
-  const TowerModule mlp = at.Child("mlp", RegionKind::kMlp);
-  mlp.Linear("fc1", sizes.hidden, sizes.intermediate, true);
-  mlp.Linear("fc2", sizes.intermediate, sizes.hidden, true);
-  if (!norm_first) at.LayerNorm("layer_norm2", sizes.hidden);
-}
-
 // SigLIP's pooling by attention over one learned query.
 void AddPoolingHead(const TowerModule& at, const VitSizes& sizes) {
   const TowerModule head = at.Child("head", RegionKind::kHead);
@@ -106,6 +89,22 @@ VitKind ReadVitKind(const ConfigView& config, VitKind otherwise) {
   return otherwise;
 }
 
+void AddVitLayer(const TowerModule& at, VitKind kind, int64_t hidden,
+                 int64_t intermediate) {
+  const bool norm_first = kind != VitKind::kClip && !IsIdefics(kind);
+  if (norm_first) at.LayerNorm("layer_norm1", hidden);
+  const TowerModule attention = at.Child("self_attn", RegionKind::kAttention);
+  for (const std::string_view name :
+       {"k_proj", "v_proj", "q_proj", "out_proj"}) {
+    attention.Linear(name, hidden, hidden, true);
+  }
+  at.LayerNorm(norm_first ? "layer_norm2" : "layer_norm1", hidden);
+  const TowerModule mlp = at.Child("mlp", RegionKind::kMlp);
+  mlp.Linear("fc1", hidden, intermediate, true);
+  mlp.Linear("fc2", intermediate, hidden, true);
+  if (!norm_first) at.LayerNorm("layer_norm2", hidden);
+}
+
 VitTower AddVitTower(const ConfigView& config, const Module& at, VitKind kind) {
   const VitSizes sizes = ReadVitSizes(config, kind);
   const TowerModule tower(at);
@@ -114,7 +113,7 @@ VitTower AddVitTower(const ConfigView& config, const Module& at, VitKind kind) {
   if (kind == VitKind::kClip) tower.LayerNorm("pre_layrnorm", sizes.hidden);
   const TowerModule layers = tower.Child("encoder.layers");
   for (int64_t index = 0; index < sizes.layers; ++index) {
-    AddLayer(layers.Child(index), kind, sizes);
+    AddVitLayer(layers.Child(index), kind, sizes.hidden, sizes.intermediate);
   }
   tower.LayerNorm("post_layernorm", sizes.hidden);
   const bool may_pool = kind == VitKind::kSiglip || kind == VitKind::kSiglip2;

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "models/layers/module.h"
+#include "models/layers/tower_module.h"
 #include "spec/config_view.h"
 
 namespace foretell {
@@ -34,6 +35,10 @@ struct VitTower {
   int64_t hidden = 0;
   int64_t layers = 0;
 };
+
+// One layer; CLIP's and SigLIP's text towers have the same.
+void AddVitLayer(const TowerModule& at, VitKind kind, int64_t hidden,
+                 int64_t intermediate);
 
 VitTower AddVitTower(const ConfigView& config, const Module& at, VitKind kind);
 
