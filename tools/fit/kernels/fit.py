@@ -19,8 +19,8 @@ import pack
 import surface
 import tables
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.join(HERE, "..", "..", "..")
+ROOT = surface.ROOT
+MOST = 200_000  # bytes of a system
 
 
 def main():
@@ -46,14 +46,11 @@ def main():
                   flush=True)
         header = {"id": card.id, "system": system,
                   "multiprocessors": card.sm, "l2_mb": card.l2 / 1e6,
-                  "date": "2026-08-21",
-                  "source": "ai-dynamo/aiconfigurator@095f58a5 aic-core/src/"
-                            "aiconfigurator_core/systems (Apache-2.0, NVIDIA "
-                            "CORPORATION & AFFILIATES)",
+                  "date": tables.DATE, "source": tables.SOURCE,
                   "made_by": "tools/fit/kernels/fit.py"}
         os.makedirs(args.out, exist_ok=True)
         path = os.path.join(args.out, card.id + ".jsonl.gz")
-        text = pack.lines(header, models)
+        text = pack.fitting(header, models, MOST)
         with open(path, "wb") as file:
             file.write(text)
         print(system, len(text), "bytes", flush=True)

@@ -77,6 +77,46 @@ def pack(booster, features):
             "thresholds": [len(row) for row in lists], "packed": text}
 
 
+def shortened(packed, trees):
+    """The same without its last trees, which correct least."""
+    data = zlib.decompress(base64.b64decode(packed["packed"]))
+    leaves, all_trees = packed["leaves"], packed["trees"]
+    nodes, splits = 2 * leaves - all_trees, leaves - all_trees
+    at = (nodes + 7) // 8
+    bits = np.unpackbits(np.frombuffer(data[:at], np.uint8))[:nodes]
+    streams = []
+    for size in (splits, splits, leaves, 3 * sum(packed["thresholds"]),
+                 4 * all_trees):
+        streams.append(data[at:at + size])
+        at += size
+    end = 0
+    for _ in range(trees):
+        open_nodes = 1
+        while open_nodes:
+            open_nodes += 1 if bits[end] else -1
+            end += 1
+    kept_splits = int(bits[:end].sum())
+    kept_leaves = end - kept_splits
+    scales = streams[4]
+    whole = np.packbits(bits[:end]).tobytes() + streams[0][:kept_splits] + \
+        streams[1][:kept_splits] + streams[2][:kept_leaves] + streams[3] + \
+        b"".join(scales[i * all_trees:i * all_trees + trees]
+                 for i in range(4))
+    return dict(packed, trees=trees, leaves=kept_leaves,
+                packed=base64.b64encode(zlib.compress(whole, 9)).decode())
+
+
+def fitting(header, models, most):
+    """The file, of at most `most` bytes: the largest sums lose trees."""
+    data = lines(header, models)
+    while len(data) > most:
+        for row in sorted(models, key=lambda r: -r["centre"]["leaves"])[:4]:
+            trees = row["centre"]["trees"]
+            row["centre"] = shortened(row["centre"], trees - trees // 50 - 1)
+        data = lines(header, models)
+    return data
+
+
 def lines(header, models):
     """A card's file: a JSON object a line, packed."""
     text = "".join(json.dumps(row, separators=(",", ":")) + "\n"

@@ -8,6 +8,7 @@ predicted by trees that did not see them. The interval comes from those errors: 
 trees gives their size over the features, and the 5th and 95th percentile of
 error over size close it.
 """
+import os
 import zlib
 
 import lightgbm as lgb
@@ -15,8 +16,11 @@ import numpy as np
 from scipy.optimize import nnls
 
 import features
+import pack
 import tables
 
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
+                    "..")
 # Kind -> trees and leaves, so that a system's file stays below 200 KB. What
 # serves most has most.
 SIZES = {
@@ -71,8 +75,7 @@ class Series:
     def __init__(self, kind, table):
         parts = [features.product(p, table.numbers)
                  for p in tables.basis_of(kind)]
-        self.names = tables.WORDS + [
-            w for w in tables.KINDS[kind][1]]
+        self.names = self.names_of(kind)
         key = np.zeros(len(table.time), int)
         for name in self.names:
             key = key * len(table.vocabulary[name]) + table.words[name]
@@ -97,9 +100,13 @@ class Series:
                               int((self.index == i).sum()), found[i]])
 
 
-def matrix(kind, table, series):
+    def names_of(self, kind):
+        return tables.WORDS + tables.KINDS[kind][1]
+
+
+def matrix(kind, table, series, texts=None):
     columns, names = [], []
-    for text in features.FEATURES[kind]:
+    for text in texts or features.FEATURES[kind]:
         if text == "series":
             column = series.place[series.index].astype(float)
         elif text.startswith("code "):
@@ -116,16 +123,61 @@ def matrix(kind, table, series):
     return np.stack(columns, 1).astype(np.float32), names
 
 
-def train(x, y, trees, leaves, **more):
+def train(x, y, trees, leaves, weights=None, **more):
     least = 20 if len(y) > 5000 else 5
     rate = 0.1 if trees > 100 else 0.15
     return lgb.train({**SETTINGS, "num_leaves": leaves,
                       "min_data_in_leaf": least, "learning_rate": rate,
-                      **more}, lgb.Dataset(x, y), trees)
+                      **more}, lgb.Dataset(x, y, weight=weights), trees)
 
 
 def predict(booster, x):
     return booster.predict(x, num_threads=1)
+
+
+def row_of(kind, table, series, x, names, target, error, size, weight=None,
+           group=None):
+    """The kind's row: the whole surface, and the interval by `error` (nan
+    where a point was not left out). `group` splits points into two halves for
+    the interval's own test; their parts do otherwise."""
+    known = ~np.isnan(error)
+    size_of = np.log(np.abs(error[known]) + 0.003)
+    spread = train(x[known], size_of, *SPREAD, objective="l2",
+                   weights=None if weight is None else weight[known])
+    # Over shapes that the second sum did not see either.
+    part = np.array([part_of(s) for s in table.shape])[table.curve]
+    if group is not None:
+        part = np.array([part_of(g) for g in group])
+    halves = part[known] == 0 if len(np.unique(part[known])) > 1 else \
+        np.array([part_of(s + ".") for s in table.shape])[
+            table.curve][known] < 2
+    over = np.full(known.sum(), np.nan)
+    for h in (halves, ~halves):
+        if h.any() and not h.all():
+            s = train(x[known][~h], size_of[~h], *SPREAD, objective="l2")
+            over[h] = error[known][h] / np.exp(predict(s, x[known][h]))
+    good = ~np.isnan(over)
+    # error = predicted - true: the truth lies at predicted - error.
+    q05, q95 = np.quantile(-over[good], [.05, .95]) if good.any() else (-9, 9)
+    whole = train(x, target, *size, weights=weight)
+    relative = np.abs(np.exp(error[known]) - 1)
+    ranges = {}
+    for name in RANGED:
+        if name in table.numbers:
+            column = table.numbers[name]
+            ranges[name] = [float(f"{column.min():.6g}"),
+                            float(f"{column.max():.6g}")]
+    row = {"kind": kind, "points": len(target), "curves": len(table.shape),
+           "left_out": {"points": int(known.sum()),
+                        "median": round(float(np.median(relative)), 4),
+                        "p90": round(float(np.quantile(relative, .9)), 4)},
+           "words": {n: table.vocabulary[n] for n in series.names},
+           "basis": tables.basis_of(kind), "series": series.rows,
+           "ranges": ranges, "features": names,
+           "interval": [round(float(q05), 4), round(float(q95), 4)],
+           "centre": pack.pack(whole, len(names)),
+           "spread": pack.pack(spread, len(names))}
+    return row
 
 
 def fit(kind, table, card, size=None):
@@ -145,37 +197,6 @@ def fit(kind, table, card, size=None):
         if m.any() and not m.all():
             booster = train(x[~m], target[~m], trees, leaves)
             error[m] = predict(booster, x[m]) - target[m]
-    known = ~np.isnan(error)
-    size_of = np.log(np.abs(error[known]) + 0.003)
-    spread = train(x[known], size_of, *SPREAD, objective="l2")
-    # Over shapes that the second sum did not see either.
-    halves = part[known] == 0 if len(np.unique(part[known])) > 1 else \
-        np.array([part_of(s + ".") for s in table.shape])[
-            table.curve][known] < 2
-    over = np.full(known.sum(), np.nan)
-    for h in (halves, ~halves):
-        if h.any() and not h.all():
-            s = train(x[known][~h], size_of[~h], *SPREAD, objective="l2")
-            over[h] = error[known][h] / np.exp(predict(s, x[known][h]))
-    good = ~np.isnan(over)
-    # error = predicted - true: the truth lies at predicted - error.
-    q05, q95 = np.quantile(-over[good], [.05, .95]) if good.any() else (-9, 9)
-    import pack
-    whole = train(x, target, trees, leaves)
-    relative = np.abs(np.exp(error[known]) - 1)
-    ranges = {}
-    for name in RANGED:
-        if name in table.numbers:
-            column = table.numbers[name]
-            ranges[name] = [float(f"{column.min():.6g}"),
-                            float(f"{column.max():.6g}")]
-    row = {"kind": kind, "points": len(target), "curves": len(table.shape),
-           "left_out": {"points": int(known.sum()),
-                        "median": round(float(np.median(relative)), 4),
-                        "p90": round(float(np.quantile(relative, .9)), 4)},
-           "words": {n: table.vocabulary[n] for n in series.names},
-           "basis": tables.basis_of(kind), "series": series.rows, "ranges": ranges, "features": names,
-           "interval": [round(float(q05), 4), round(float(q95), 4)],
-           "centre": pack.pack(whole, len(names)),
-           "spread": pack.pack(spread, len(names))}
-    return row, (x, target, error, whole, spread)
+    row = row_of(kind, table, series, x, names, target, error,
+                 (trees, leaves))
+    return row, (x, target, error)
