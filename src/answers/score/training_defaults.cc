@@ -61,11 +61,11 @@ std::string TransformersAt(std::string_view date) {
   return std::string(newest);
 }
 
-BatchSizes SizesOfTool(std::string_view framework) {
+BatchSizes SizesOfTool(std::string_view framework, std::string_view date) {
   const auto is = [&](std::string_view name) {
     return framework.find(name) != std::string_view::npos;
   };
-  if (is("swift")) return BatchSizes::kManyAndEvaluation;
+  if (is("swift") && date < "2024-12") return BatchSizes::kManyAndEvaluation;
   for (const std::string_view name :
        {"torchtitan", "Megatron", "fms-acceleration", "peft ", "axolotl",
         "universal-llm-trainer", "nanochat", "timm", "Colossal"}) {

@@ -25,9 +25,9 @@ std::string TransformersAt(std::string_view date);
 
 // Whether a tool's batches have one size. torchtitan, Megatron and the
 // benchmarks of fms-acceleration fill every batch; peft's comparison pads to a
-// length that most of its batches reach.
+// length that most of its batches reach. ms-swift 2 evaluates between steps.
 // Source: their data loaders.
-BatchSizes SizesOfTool(std::string_view framework);
+BatchSizes SizesOfTool(std::string_view framework, std::string_view date);
 
 struct SizesByDefault {
   int64_t batch = 0;  // 0: none

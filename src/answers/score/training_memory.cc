@@ -132,28 +132,27 @@ std::optional<PeakOfRecord> PeakOfRun(const ModelConfig& config,
   auto* found = std::get_if<TrainMemory>(&made);
   if (found == nullptr) return std::nullopt;
   double more = 0;
-  if (run.recomputes_some) {
+  if (run.kept > 0) {
     TrainingJob all = run.job;
     all.step.checkpoint = false;
     const auto kept = TrainMemoryOf(config, {}, all);
     const auto* without = std::get_if<TrainMemory>(&kept);
     if (without == nullptr) return std::nullopt;
-    constexpr double kKept = 0.5;  // of what a block would keep
-    more += kKept * (ValueOf(without->allocated) - ValueOf(found->allocated));
+    more +=
+        run.kept * (ValueOf(without->allocated) - ValueOf(found->allocated));
   }
   if (run.keeps_on_host) more -= TermOf(*found, "kept activations");
   if (run.steps_in_backward) more -= TermOf(*found, "gradients");
   const auto tokens = static_cast<double>(run.job.step.batch) *
                       static_cast<double>(run.job.step.sequence);
   more += run.kept_by_tool * tokens * FeaturesOfBlocks(config.root);
-  if (run.job.step.holds_output && run.job.step.autocast &&
-      found->peak_phase != Phase::kOptimizer) {
-    // accelerate returns float32 copies of what autocast made in less.
-    constexpr double kWide = 4;
-    const ConfigValue* vocabulary = FieldAt(config.root, "vocab_size");
-    if (vocabulary != nullptr) {
-      more += kWide * tokens * vocabulary->AsReal().value_or(0);
-    }
+  // accelerate returns float32 copies of what autocast made in less.
+  constexpr double kWide = 4;
+  double of_logits = run.more_of_logits;
+  if (run.job.step.holds_output && run.job.step.autocast) of_logits += kWide;
+  const ConfigValue* vocabulary = FieldAt(config.root, "vocab_size");
+  if (vocabulary != nullptr && found->peak_phase != Phase::kOptimizer) {
+    more += of_logits * tokens * vocabulary->AsReal().value_or(0);
   }
   more += TermOf(*found, "weights") * static_cast<double>(run.reference_models);
   const AnyFigure& plain = found->allocated.any();

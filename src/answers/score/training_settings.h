@@ -43,9 +43,11 @@ struct RecordedRun {
   // How far tensors may be off where a setting is followed in its outline only;
   // 0: as the answer itself says.
   double doubt = 0;
-  // Some of the activations are recomputed: the job as it is stands for all of
-  // them, and without checkpoints for none.
-  bool recomputes_some = false;
+  // The share of activations that is kept where the job stands for none of
+  // them (all recomputed), and without checkpoints for all.
+  double kept = 0;
+  // Bytes of each logit beside what the library's loss makes.
+  double more_of_logits = 0;
   // Frozen copies of the weights beside those that train.
   int64_t reference_models = 0;
   // What is kept for the backward waits on the host.
