@@ -112,10 +112,10 @@ std::string BasisOf(const KernelSeries& series, const KernelModel& model,
                     const std::string& card) {
   std::string out = "measured on " + card;
   for (size_t i = 0; i < model.words.size(); ++i) {
-    const std::string& name = model.words[i].name;
-    if (name == "framework")
-      out += ", " + model.words[i].texts[series.words[i]];
-    if (name == "version") out += " " + model.words[i].texts[series.words[i]];
+    const KernelWord& word = model.words[i];
+    const std::string& text = word.texts[series.words[i]];
+    if (word.name == "framework") out += ", " + text;
+    if (word.name == "version") out += " " + text;
   }
   return out;
 }

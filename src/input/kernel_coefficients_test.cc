@@ -32,6 +32,9 @@ TEST(KernelCoefficients, EveryEmbeddedFileIsReadAndSmall) {
       EXPECT_FALSE(model.ranges.empty()) << card << " " << kind;
     }
   }
+  const auto any = CoefficientsOf("any");
+  ASSERT_NE(any, nullptr);
+  EXPECT_TRUE(any->models.contains("gemm"));
   EXPECT_EQ(CoefficientsOf("no-such-card"), nullptr);
   EXPECT_EQ(CardOfSystem("no_such_system"), "");
 }

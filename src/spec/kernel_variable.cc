@@ -49,7 +49,10 @@ constexpr std::array<std::string_view, kKernelVariables> kNames = {
     "n_groups",
     "chunk_size",
     "rank0_num_tokens",
-    "num_slots"};
+    "num_slots",
+    "nodes",
+    "dispatch_sms",
+    "combine_sms"};
 
 }  // namespace
 

@@ -60,6 +60,9 @@ enum class KernelVariable : uint8_t {
   kChunkSize,
   kRank0NumTokens,
   kNumSlots,
+  kNodes,
+  kDispatchSms,
+  kCombineSms,
   kCount,
 };
 

@@ -190,6 +190,7 @@ SurfaceTime Evaluate(const KernelModel& model, std::string_view framework,
     nearest = distance;
     out.series = &series;
   }
+  FORETELL_CHECK(out.series != nullptr, "no nearest series");
   out.other_framework = nearest.framework != 0;
   out.other_dtype = nearest.dtypes != 0;
   const KernelVariables& v = point.numbers;

@@ -177,8 +177,8 @@ KernelTime TimeOf(const TimedDevice& timed, const Runtime& runtime,
   out.high = time.high * repeats;
   out.limit = LimitOf(*model, time.largest_part);
   out.reach = is_own ? ReachOf(time) : Reach::kOutside;
-  out.basis = is_own ? std::string_view(time.series->basis)
-                     : "other cards' measurements, by the specification";
+  out.basis = "other cards' measurements, by the specification";
+  if (is_own) out.basis = time.series->basis;
   return out;
 }
 

@@ -1,14 +1,16 @@
 // The set `kernels`: measured kernel times, a curve a row.
 //
 // Quantities: one for each size of the curve's swept column, by its text
-// ("4096"). The kernel's own name is a setting: it tells which of several ran.
+// ("4096"), and before it which of several times a table has ("combine@4096").
+// The kernel's own name is a setting: it tells which of several ran.
 //
 // Points that tell nothing of the device are not compared: vLLM's fp8_block
 // products from 0.22 on were timed without a graph, and below a millisecond
 // the host's time is what was measured (the tables' README, 5.1); zeros are
 // differences of two timings, or calls that did nothing.
-#include <array>
+#include <algorithm>
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +40,18 @@ std::string_view SweptOf(std::string_view kind) {
     return "seq_len";
   }
   return "tokens";
+}
+
+// The times that a kind's points have: their names, and what precedes "_us"
+// in the column's.
+std::vector<std::string_view> TimesOf(std::string_view kind) {
+  if (kind.starts_with("alltoall_deepep")) return {"dispatch", "combine"};
+  return {"time"};
+}
+
+std::string QuantityOf(std::string_view time, std::string_view size) {
+  if (time == "time") return std::string(size);
+  return std::string(time) + "@" + std::string(size);
 }
 
 std::string_view GroupOf(std::string_view kind) {
@@ -109,17 +123,20 @@ std::string Source(const KernelTime& time) {
 std::vector<Measured> MeasureKernels(const ConfigValue& row) {
   const std::string kind = TextOf(row, "kind");
   const std::string sizes = TextOf(row, SweptOf(kind));
-  const std::string times = TextOf(row, "time_us");
   const std::vector<std::string_view> at = Items(sizes);
-  const std::vector<std::string_view> us = Items(times);
-  std::vector<Measured> out;
-  if (at.size() != us.size()) return out;
   const std::string group(GroupOf(kind));
   const bool host = IsHostTimed(row);
-  for (size_t i = 0; i < at.size(); ++i) {
-    const auto time = NumberOf(us[i]);
-    if (!time || *time <= 0 || (host && *time < kHostUs)) continue;
-    out.push_back(MeasuredNumber(std::string(at[i]), *time * 1e-6, {group}));
+  std::vector<Measured> out;
+  for (const std::string_view name : TimesOf(kind)) {
+    const std::string times = TextOf(row, std::string(name) + "_us");
+    const std::vector<std::string_view> us = Items(times);
+    if (at.size() != us.size()) continue;
+    for (size_t i = 0; i < at.size(); ++i) {
+      const auto time = NumberOf(us[i]);
+      if (!time || *time <= 0 || (host && *time < kHostUs)) continue;
+      out.push_back(
+          MeasuredNumber(QuantityOf(name, at[i]), *time * 1e-6, {group}));
+    }
   }
   return out;
 }
@@ -159,21 +176,24 @@ Prediction PredictKernels(const ScoreInput& input) {
   const std::vector<std::string_view> computed = Items(ranks);
   const std::vector<std::string_view> at = Items(sizes);
   std::vector<Predicted> out;
-  for (size_t i = 0; i < at.size(); ++i) {
-    const auto size = NumberOf(at[i]);
-    if (!size || !variable) continue;
-    KernelPoint here = point;
-    here.numbers[*variable] = *size;
-    if (i < computed.size()) {
-      here.numbers[KernelVariable::kRank0NumTokens] =
-          NumberOf(computed[i]).value_or(0);
+  for (const std::string_view name : TimesOf(kind)) {
+    for (size_t i = 0; i < at.size(); ++i) {
+      const auto size = NumberOf(at[i]);
+      if (!size || !variable) continue;
+      KernelPoint here = point;
+      if (name != "time") here.words.emplace_back("op", std::string(name));
+      here.numbers[*variable] = *size;
+      if (i < computed.size()) {
+        here.numbers[KernelVariable::kRank0NumTokens] =
+            NumberOf(computed[i]).value_or(0);
+      }
+      const KernelTime time = TimeOfPoint(*timed, runtime, std::move(here));
+      if (!time.is_known()) return LeftOut{std::string(time.missing)};
+      out.push_back({.quantity = QuantityOf(name, at[i]),
+                     .value = AnyFigure::Estimated(
+                         Unit::kSeconds, time.us * 1e-6, time.low * 1e-6,
+                         time.high * 1e-6, Source(time))});
     }
-    const KernelTime time = TimeOfPoint(*timed, runtime, std::move(here));
-    if (!time.is_known()) return LeftOut{std::string(time.missing)};
-    out.push_back({.quantity = std::string(at[i]),
-                   .value = AnyFigure::Estimated(
-                       Unit::kSeconds, time.us * 1e-6, time.low * 1e-6,
-                       time.high * 1e-6, Source(time))});
   }
   return out;
 }

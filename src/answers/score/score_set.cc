@@ -161,7 +161,10 @@ std::span<const ScoreSet> ScoreSets() {
                     "n_groups",
                     "chunk_size",
                     "rank0_num_tokens",
-                    "num_slots"},
+                    "num_slots",
+                    "nodes",
+                    "dispatch_sms",
+                    "combine_sms"},
        .predict = PredictKernels,
        .measure = MeasureKernels},
   };

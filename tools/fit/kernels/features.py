@@ -130,9 +130,12 @@ FEATURES["moe_dsv4_mega"] = [*SHARED, "code phase", "code distribution",
                              "log tokens*hidden"]
 FEATURES["alltoall_trtllm"] = [*SHARED, "code op", "code dtype",
                                "log moe_ep", "log tokens"]
-
-# A table's words that do not tell its series.
-UNTOLD = {"version"}
+DEEP = [*SHARED, "code op", "log nodes", "log hidden", "log topk",
+        "log experts", "log tokens", "log tokens*hidden",
+        "log tokens*hidden*topk"]
+FEATURES["alltoall_deepep_normal"] = [*DEEP, "log dispatch_sms",
+                                      "log combine_sms"]
+FEATURES["alltoall_deepep_ll"] = DEEP
 
 
 def product(text, v):

@@ -28,12 +28,17 @@ def main():
     parser.add_argument("tables")
     parser.add_argument("systems", nargs="*")
     parser.add_argument("--out", default=os.path.join(ROOT, "data/kernels"))
-    parser.add_argument("--kinds")
+    parser.add_argument("--kinds", help="of these alone; the file keeps "
+                        "its others")
     args = parser.parse_args()
     rows = tables.devices(os.path.join(ROOT, "data/accelerators.jsonl"))
     for system in args.systems or tables.SYSTEMS:
         card = tables.Card(system, rows[tables.SYSTEMS[system]])
+        path = os.path.join(args.out, card.id + ".jsonl.gz")
         models = []
+        if args.kinds and os.path.exists(path):
+            models = [m for m in pack.read(path)[1:]
+                      if m["kind"] not in args.kinds.split(",")]
         for kind in args.kinds.split(",") if args.kinds else tables.KINDS:
             table = tables.load(args.tables, system, kind)
             if table is None:
@@ -49,7 +54,7 @@ def main():
                   "date": tables.DATE, "source": tables.SOURCE,
                   "made_by": "tools/fit/kernels/fit.py"}
         os.makedirs(args.out, exist_ok=True)
-        path = os.path.join(args.out, card.id + ".jsonl.gz")
+        models.sort(key=lambda m: list(tables.KINDS).index(m["kind"]))
         text = pack.fitting(header, models, MOST)
         with open(path, "wb") as file:
             file.write(text)

@@ -117,6 +117,11 @@ def fitting(header, models, most):
     return data
 
 
+def read(path):
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
 def lines(header, models):
     """A card's file: a JSON object a line, packed."""
     text = "".join(json.dumps(row, separators=(",", ":")) + "\n"

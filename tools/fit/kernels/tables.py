@@ -73,9 +73,15 @@ KINDS = {
     "mlp_wideep_sglang": ("tokens", ["phase"]),
     "moe_dsv4_mega": ("tokens", ["phase", "dtype", "distribution"]),
     "alltoall_trtllm": ("tokens", ["op", "dtype"]),
+    "alltoall_deepep_normal": ("tokens", ["op"]),
+    "alltoall_deepep_ll": ("tokens", ["op"]),
 }
 WORDS = ["framework", "version", "kernel"]
-SKIPPED = {"device", "architecture", "repeats", "spread_pct", "power_w",
+# Tables with several times a point: the word `op` tells which.
+TIMES = {"alltoall_deepep_normal": ["dispatch", "combine"],
+         "alltoall_deepep_ll": ["dispatch", "combine"]}
+SKIPPED = {"dispatch_us", "combine_us", "dispatch_notify_us",
+           "combine_notify_us", "dispatch_gbps", "combine_gbps", "device", "architecture", "repeats", "spread_pct", "power_w",
            "power_limit_w", "time_us", "source_policy", "pre_dispatch",
            "buffer_policy", "simulation_mode", "moe_kernel", "kernel_dtype"}
 
@@ -143,6 +149,16 @@ def left_out(kind, row):
     return False
 
 
+def rows_of(path, kind):
+    """A table's curves; one of several times is as many curves."""
+    for row in csv.DictReader(gzip.open(path, "rt", encoding="utf-8")):
+        if kind not in TIMES:
+            yield row
+            continue
+        for op in TIMES[kind]:
+            yield dict(row, op=op, time_us=row[op + "_us"])
+
+
 def load(root, system, kind, share=1):
     """Nothing where the system lacks the kind. One shape in `share`, by a
     hash, so that the same shapes are taken of every system."""
@@ -153,7 +169,7 @@ def load(root, system, kind, share=1):
     word_names = WORDS + own_words
     numbers, words, times, curves, shapes = {}, {}, [], [], []
     vocabulary = {name: {} for name in word_names}
-    for row in csv.DictReader(gzip.open(path, "rt", encoding="utf-8")):
+    for row in rows_of(path, kind):
         if left_out(kind, row):
             continue
         if share > 1 and zlib.crc32(",".join(
@@ -334,6 +350,8 @@ BASIS = {
     "mlp_wideep_sglang": ["tokens"],
     "moe_dsv4_mega": ["tokens", "tokens*hidden"],
     "alltoall_trtllm": ["tokens", "tokens*moe_ep"],
+    "alltoall_deepep_normal": ["tokens*hidden", "tokens*hidden*topk"],
+    "alltoall_deepep_ll": ["tokens*hidden", "tokens*hidden*topk"],
 }
 
 
