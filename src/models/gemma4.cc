@@ -1,11 +1,11 @@
-// Gemma 4: parameters only. Wide heads in every sixth layer, layers that read
+// Gemma 4: wide heads in every sixth layer, layers that read
 // others' keys and values, embeddings for each layer, experts beside the
 // feed-forward; and the wholes, with towers for images and sounds or, unified,
 // with projections alone.
 //
 // Source: transformers 5.23, models/gemma4/modeling_gemma4.py and
 // models/gemma4_unified/modeling_gemma4_unified.py with their configurations.
-// Does not model: the forward.
+// Does not model a generation cache.
 #include <array>
 #include <optional>
 
@@ -20,26 +20,58 @@
 namespace foretell {
 namespace {
 
-std::unique_ptr<Model> BuildText(const ConfigView& config, const Module& root,
-                                 std::string_view class_name) {
+// How the class that holds the text model runs it.
+enum class Around { kNothing, kWhole, kEagerWhole, kUnifiedWhole };
+
+std::unique_ptr<Model> BuildAround(const ConfigView& config, const Module& root,
+                                   std::string_view class_name, Around around) {
   const bool is_unified = class_name.starts_with("Gemma4Unified");
   const AttentionConfig attention = ReadHeads(
       config, {.hidden = 2304, .heads = 8, .dropout_may_be_null = true});
-  const DecoderKeys keys =
-      ReadDecoder(config, class_name, attention.hidden,
-                  {.vocabulary = 262144,
-                   .intermediate = 9216,
-                   .positions = is_unified ? 262144 : 131072,
-                   .layers = 30,
-                   .ties = true,
-                   .padding = 0,
-                   .activation_key = "hidden_activation",
-                   .activation = "gelu_pytorch_tanh"});
-  const Gemma4Config read = ReadGemma4(config, keys, attention, is_unified);
+  DecoderKeys keys = ReadDecoder(config, class_name, attention.hidden,
+                                 {.vocabulary = 262144,
+                                  .intermediate = 9216,
+                                  .positions = is_unified ? 262144 : 131072,
+                                  .layers = 30,
+                                  .ties = true,
+                                  .padding = 0,
+                                  .activation_key = "hidden_activation",
+                                  .activation = "gelu_pytorch_tanh"});
+  keys.decoder.head.logit_softcap =
+      config.OptionalReal({"final_logit_softcapping"});
+  Gemma4Config read = ReadGemma4(config, keys, attention, is_unified);
+  read.in_whole = around != Around::kNothing;
+  read.whole_is_eager = around == Around::kEagerWhole;
+  read.whole_has_blocks =
+      around == Around::kUnifiedWhole &&
+      config.OptionalText({"use_bidirectional_attention"}) == "vision";
   auto model = std::make_unique<Gemma4Decoder>(root, read, keys.decoder);
   model->context_length.tokens = keys.positions;
   model->context_length.where = "max_position_embeddings";
   return model;
+}
+
+std::unique_ptr<Model> BuildText(const ConfigView& config, const Module& root,
+                                 std::string_view class_name) {
+  return BuildAround(config, root, class_name, Around::kNothing);
+}
+
+std::unique_ptr<Model> BuildInWhole(const ConfigView& config,
+                                    const Module& root,
+                                    std::string_view class_name) {
+  return BuildAround(config, root, class_name, Around::kWhole);
+}
+
+std::unique_ptr<Model> BuildInEagerWhole(const ConfigView& config,
+                                         const Module& root,
+                                         std::string_view class_name) {
+  return BuildAround(config, root, class_name, Around::kEagerWhole);
+}
+
+std::unique_ptr<Model> BuildInUnified(const ConfigView& config,
+                                      const Module& root,
+                                      std::string_view class_name) {
+  return BuildAround(config, root, class_name, Around::kUnifiedWhole);
 }
 
 // Of tokens that stand for images and sounds; no shape depends on them.
@@ -56,7 +88,13 @@ std::unique_ptr<Model> BuildWhole(const ConfigView& config, const Module& root,
   std::optional<int64_t> vision;
   return MakeComposite(
       config, root, class_name,
-      {.text_class = "Gemma4ForCausalLM", .ties = true, .hidden = 2304},
+      {.text_class = "Gemma4ForCausalLM",
+       .ties = true,
+       .hidden = 2304,
+       // The tower of sounds has no other attention, and so has the whole.
+       .build_text =
+           config.Has("audio_config") ? BuildInEagerWhole : BuildInWhole,
+       .run = TextRun{}},
       [&](const Module& base, int64_t) {
         if (!config.Has("vision_config")) return;
         vision = AddGemma4VisionTower(config.Nested("vision_config"),
@@ -107,7 +145,11 @@ std::unique_ptr<Model> BuildUnified(const ConfigView& config,
   IgnoreTokens(config);
   return MakeComposite(
       config, root, class_name,
-      {.text_class = "Gemma4UnifiedForCausalLM", .ties = true, .hidden = 2304},
+      {.text_class = "Gemma4UnifiedForCausalLM",
+       .ties = true,
+       .hidden = 2304,
+       .build_text = BuildInUnified,
+       .run = TextRun{}},
       {}, [&](const Module& base, int64_t hidden) {
         const TowerModule parts(base);
         if (config.Has("vision_config")) {
@@ -148,7 +190,7 @@ extern const Family kGemma4Family = {
     .title = "Gemma 4",
     .doc =
         "Wide heads in every sixth layer, shared keys and values, embeddings "
-        "for each layer, experts; parameters only.",
+        "for each layer, experts.",
     .model_types = kTextTypes,
     .classes = kTextClasses,
     .old_names = {},
@@ -160,7 +202,7 @@ extern const Family kGemma4WholeFamily = {
     .title = "Gemma 4 with its towers",
     .doc =
         "Gemma 4's text model beside its own towers for images and sounds; "
-        "parameters only.",
+        "its steps are of text alone.",
     .model_types = kWholeTypes,
     .classes = kWholeClasses,
     .old_names = {},
@@ -172,7 +214,7 @@ extern const Family kGemma4UnifiedFamily = {
     .title = "Gemma 4, unified",
     .doc =
         "Gemma 4's text model, into which images and sounds are projected "
-        "without towers; parameters only.",
+        "without towers; its steps are of text alone.",
     .model_types = kUnifiedTypes,
     .classes = kUnifiedClasses,
     .old_names = {},
@@ -184,7 +226,7 @@ extern const Family kGemma4UnifiedLmFamily = {
     .title = "Gemma 4's text model, unified",
     .doc =
         "Gemma 4's decoder without embeddings for each layer and without "
-        "experts; parameters only.",
+        "experts.",
     .model_types = kUnifiedTextTypes,
     .classes = kUnifiedTextClasses,
     .old_names = {},

@@ -59,7 +59,7 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   config.Ignore({"image_token_id"});
   return MakeComposite(
       config, root, class_name,
-      {.text_type = "mistral", .text_name = "text_model"},
+      {.text_type = "mistral", .text_name = "text_model", .run = TextRun{}},
       [&](const Module& base, int64_t hidden) {
         const VitTower tower =
             AddVitTower(config.Nested("vision_config"),
@@ -79,12 +79,12 @@ extern const Family kIdefics2Family = {
     .name = "idefics2",
     .title = "Idefics 2",
     .doc =
-        "Mistral beside a vision transformer and a perceiver; parameters only.",
+        "Mistral beside a vision transformer and a perceiver; its "
+        "steps are of text alone.",
     .model_types = kTypes,
     .classes = kClasses,
     .old_names = {},
     .build = Build,
-    .has_operations = false,
 };
 
 }  // namespace foretell

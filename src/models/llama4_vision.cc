@@ -9,6 +9,7 @@
 #include "models/family.h"
 #include "models/layers/check_fields.h"
 #include "models/layers/tower_module.h"
+#include "models/whole_text.h"
 
 namespace foretell {
 namespace {
@@ -93,7 +94,9 @@ std::unique_ptr<Model> BuildWhole(const ConfigView &config, const Module &root,
        .base_name = "",
        .holds_head = true,
        .text_alone_ties = true,
-       .hidden = 5120},
+       .hidden = 5120,
+       .build_text = BuildLlama4InWhole,
+       .run = TextRun{}},
       [&](const Module &base, int64_t hidden) {
         const ConfigView vision = config.Nested("vision_config");
         AddTower(vision, base.Child("vision_model"));
@@ -113,12 +116,13 @@ constexpr std::array<std::string_view, 1> kClasses = {
 extern const Family kLlama4VisionFamily = {
     .name = "llama4_vision",
     .title = "Llama 4 with its tower",
-    .doc = "Llama 4's text model beside its own tower; parameters only.",
+    .doc =
+        "Llama 4's text model beside its own tower; its steps are of text "
+        "alone.",
     .model_types = kTypes,
     .classes = kClasses,
     .old_names = {},
     .build = BuildWhole,
-    .has_operations = false,
 };
 
 }  // namespace foretell

@@ -57,7 +57,10 @@ std::unique_ptr<Model> BuildVoxtral(const ConfigView& config,
   int64_t frames = 0;
   return MakeComposite(
       config, root, class_name,
-      {.text_type = "llama", .never_ties = true, .text_defaults = kVoxtralText},
+      {.text_type = "llama",
+       .never_ties = true,
+       .text_defaults = kVoxtralText,
+       .run = TextRun{}},
       [&](const Module& base, int64_t) {
         const ConfigView audio = config.Nested("audio_config");
         const SpeechEncoder encoder =
@@ -99,12 +102,11 @@ extern const Family kVoxtralFamily = {
     .title = "Voxtral",
     .doc =
         "Llama beside Whisper's encoder whose frames are joined four by four; "
-        "parameters only.",
+        "its steps are of text alone.",
     .model_types = kVoxtralTypes,
     .classes = kVoxtralClasses,
     .old_names = {},
     .build = BuildVoxtral,
-    .has_operations = false,
 };
 
 }  // namespace foretell

@@ -129,6 +129,13 @@ constexpr OperationRow kScatterAddInto = {
     .doc = "Values added to elements of x along an axis by an index.",
     .infer = InferInPlace,
     .differentiable = Differentiable::kNo};
+constexpr Save kSavesIndex[] = {{.input = 1}};
+constexpr OperationRow kScatterInto = {
+    .name = "aten.scatter_.src",
+    .doc = "Values written over elements of x along an axis by an index.",
+    .infer = InferInPlace,
+    .saves = kSavesIndex,
+    .gradient = GradientOfScatterInto};
 constexpr OperationRow kCopy = {.name = "aten.copy_.default",
                                 .doc = "y written over the elements of x.",
                                 .infer = InferInPlace,
@@ -168,10 +175,24 @@ constexpr OperationRow kSet = {.name = "aten.set_.source_Tensor",
                                .infer = InferSet,
                                .differentiable = Differentiable::kNo};
 
-constexpr std::array kRows = {
-    &kSet,     &kScatter, &kIndexAdd,   &kLogicalAnd,  &kAdd,           &kSub,
-    &kCopy,    &kFill,    &kMaskedFill, &kDiv,         &kIndexPut,      &kMul,
-    &kUniform, &kClamp,   &kDivNumber,  &kExponential, &kScatterAddInto};
+constexpr std::array kRows = {&kSet,
+                              &kScatter,
+                              &kIndexAdd,
+                              &kLogicalAnd,
+                              &kAdd,
+                              &kSub,
+                              &kCopy,
+                              &kFill,
+                              &kMaskedFill,
+                              &kDiv,
+                              &kIndexPut,
+                              &kMul,
+                              &kUniform,
+                              &kClamp,
+                              &kDivNumber,
+                              &kExponential,
+                              &kScatterAddInto,
+                              &kScatterInto};
 
 }  // namespace
 
@@ -208,6 +229,11 @@ Tensor FillExponential(Tensor target) {
 Tensor ScatterAddInto(Tensor target, int axis, Tensor index, Tensor values) {
   return target.builder().Emit(
       kScatterAddInto, {std::move(target), std::move(index), std::move(values)},
+      {int64_t{axis}});
+}
+Tensor ScatterInto(Tensor target, int axis, Tensor index, Tensor values) {
+  return target.builder().Emit(
+      kScatterInto, {std::move(target), std::move(index), std::move(values)},
       {int64_t{axis}});
 }
 Tensor ClampInto(Tensor target, double least, double most) {

@@ -43,6 +43,8 @@ Tensor FillExponential(Tensor target);
 // target[i][index[i][j]] += values[i][j], along axis 1
 Tensor ScatterAddInto(Tensor target, int axis, Tensor index, Tensor values);
 // Where `mask` is true, `value`.
+// target with values written along an axis by an index.
+Tensor ScatterInto(Tensor target, int axis, Tensor index, Tensor values);
 Tensor FillWhere(Tensor target, Tensor mask, double value);
 
 }  // namespace foretell

@@ -20,6 +20,12 @@ void GradientOfIndexAdd(Gradient& g) {
   g.Give(2, Expand(rows, g.InputFacts(2).shape));
 }
 
+void GradientOfScatterInto(Gradient& g) {
+  const auto axis = static_cast<int>(g.Integer(0));
+  if (g.Needs(0)) g.Give(0, ScatterFill(g.grad(), axis, g.input(1), 0));
+  if (g.Needs(2)) g.Give(2, Gather(g.grad(), axis, g.input(1)));
+}
+
 void GradientOfOverwritten(Gradient& g) { g.Give(0, ZerosLike(g.grad())); }
 
 }  // namespace foretell

@@ -12,6 +12,7 @@ namespace foretell {
 class Gradient;
 
 void GradientOfCopyInto(Gradient& g);
+void GradientOfScatterInto(Gradient& g);
 void GradientOfIndexAdd(Gradient& g);
 // fill_ and uniform_: nothing of what was there counts.
 void GradientOfOverwritten(Gradient& g);

@@ -91,14 +91,19 @@ constexpr OperationRow kReciprocal = {.name = "aten.reciprocal.default",
                                       .doc = "1 / x.",
                                       .infer = InferSame,
                                       .autocast = AutocastPolicy::kFloat32};
+constexpr OperationRow kLog1p = {.name = "aten.log1p.default",
+                                 .doc = "log(1 + x).",
+                                 .infer = InferSame,
+                                 .differentiable = Differentiable::kNo,
+                                 .autocast = AutocastPolicy::kFloat32};
 constexpr OperationRow kMaximum = {.name = "aten.maximum.default",
                                    .doc = "The larger of x and y.",
                                    .infer = InferPair,
                                    .saves = kSavesBoth,
                                    .gradient = GradientOfMaximum};
 
-constexpr std::array kRows = {&kArangeStart, &kFull,       &kPow,
-                              &kPowOfNumber, &kReciprocal, &kMaximum};
+constexpr std::array kRows = {&kArangeStart, &kFull,    &kPow,  &kPowOfNumber,
+                              &kReciprocal,  &kMaximum, &kLog1p};
 
 }  // namespace
 
@@ -131,6 +136,8 @@ Tensor PowOfNumber(double x, Tensor y) {
 Tensor Reciprocal(Tensor x) {
   return x.builder().Emit(kReciprocal, {std::move(x)});
 }
+
+Tensor Log1p(Tensor x) { return x.builder().Emit(kLog1p, {std::move(x)}); }
 
 Tensor Maximum(Tensor x, Tensor y) {
   return x.builder().Emit(kMaximum, {std::move(x), std::move(y)});

@@ -26,6 +26,7 @@ Tensor Full(Builder& builder, const Shape& shape, double value, DType dtype);
 Tensor Pow(Tensor x, Tensor y);
 Tensor PowOfNumber(double x, Tensor y);
 Tensor Reciprocal(Tensor x);
+Tensor Log1p(Tensor x);  // log(1 + x); without a backward
 Tensor Maximum(Tensor x, Tensor y);
 
 }  // namespace foretell

@@ -10,40 +10,11 @@
 #include "graph/ops/views.h"
 #include "models/layers/functional.h"
 #include "models/layers/made_mask.h"
+#include "models/layers/mask_parts.h"
 #include "models/layers/packed_mask.h"
 
 namespace foretell {
 namespace {
-
-// find_packed_sequence_indices: positions that do not step by one start
-// another sequence. For the plain positions of a whole row the answer is no.
-void LookForPackedSequences(const Tensor& position_ids) {
-  // A slice of the whole axis is the tensor under another handle.
-  const Tensor first =
-      SubScalar(position_ids.size(1) == 1 ? Alias(position_ids)
-                                          : Slice(position_ids, 1, 0, 1),
-                1);
-  const auto difference = [&] {
-    const Tensor joined = Cat2(first, position_ids, -1);
-    const int64_t length = joined.size(-1);
-    const Tensor before = Slice(joined, -1, 0, length - 1);
-    return Sub(Slice(joined, -1, 1, length), before);
-  };
-  const Tensor step = difference();
-  Tensor starts = NeScalar(step, 1);
-  starts = Cumsum(starts, -1);
-  Tensor single = EqScalar(Select(starts, 1, -1), 0);
-  single = All(single);
-  LocalScalar(single);
-}
-
-// Four dims, the extent at `axis`.
-Tensor Spread(Tensor x, int axis) {
-  for (int at = 0; at < 4; ++at) {
-    if (at != axis) x = Unsqueeze(x, at);
-  }
-  return x;
-}
 
 // Which keys [t] each query sees: those behind it, of them the last `window`,
 // and those that `kept` [b, t] has. Conditions are joined one by one where
@@ -61,10 +32,10 @@ Tensor VisibleKeys(const Tensor& hidden, const Tensor& kept, int64_t window,
   const int64_t cached = window > 0 ? std::min(past, window - 1) : past;
   Tensor key_range = AddScalar(Arange(builder, cached + length),
                                static_cast<double>(past - cached));
-  batch_range = Spread(std::move(batch_range), 0);
-  head_range = Spread(std::move(head_range), 1);
-  query_range = Spread(std::move(query_range), 2);
-  key_range = Spread(std::move(key_range), 3);
+  batch_range = SpreadRange(std::move(batch_range), 0);
+  head_range = SpreadRange(std::move(head_range), 1);
+  query_range = SpreadRange(std::move(query_range), 2);
+  key_range = SpreadRange(std::move(key_range), 3);
   // Conditions that are joined begin with one that always holds.
   const auto by_place = [&] {
     if (window == 0) return Le(key_range, query_range);
@@ -83,17 +54,6 @@ Tensor VisibleKeys(const Tensor& hidden, const Tensor& kept, int64_t window,
     seen = BitwiseAnd(seen, Index(kept, places));
   }
   return Expand(seen, {batch, -1, length, cached + length});
-}
-
-// A bool mask as sdpa takes it, or as what eager attention adds to the scores.
-Tensor MaskOf(const Tensor& seen, const Tensor& hidden,
-              std::string_view attention) {
-  if (attention == "sdpa") return seen;
-  Builder& builder = hidden.builder();
-  const Tensor zero = Zeros(builder, {}, hidden.dtype());
-  const Tensor smallest =
-      ScalarTensor(builder, SmallestOf(hidden.dtype()), hidden.dtype());
-  return Where(seen, zero, smallest);
 }
 
 }  // namespace

@@ -1,70 +1,18 @@
 #include "models/layers/gemma4_modules.h"
 
-#include "models/layers/linear.h"
-#include "models/layers/tower_module.h"
+#include <cmath>
+
+#include "graph/ops/creation.h"
+#include "graph/ops/elementwise.h"
+#include "graph/ops/powers.h"
+#include "graph/ops/views.h"
+#include "models/layers/block_mask.h"
+#include "models/layers/causal_mask.h"
+#include "models/layers/functional.h"
+#include "models/layers/positions.h"
 
 namespace foretell {
 namespace {
-
-void RegisterAttention(const TowerModule& at, const Gemma4Config& config,
-                       const Gemma4Layer& layer, int64_t hidden) {
-  const int64_t width = config.heads * layer.head_dim;
-  const int64_t narrow = layer.kv_heads * layer.head_dim;
-  at.Linear("q_proj", hidden, width, config.bias);
-  at.RmsNorm("q_norm", layer.head_dim);
-  if (!layer.reuses) {
-    at.RmsNorm("k_norm", layer.head_dim);
-    at.Linear("k_proj", hidden, narrow, config.bias);
-    if (layer.has_values) at.Linear("v_proj", hidden, narrow, config.bias);
-  }
-  at.Linear("o_proj", width, hidden, config.bias);
-}
-
-void RegisterExperts(const TowerModule& layer, const ExpertsConfig& experts) {
-  const TowerModule router = layer.Child("router", RegionKind::kRouter);
-  router.Parameter("scale", {experts.hidden});
-  router.Parameter("per_expert_scale", {experts.experts});
-  router.Linear("proj", experts.hidden, experts.experts, false);
-  const FusedExperts fused(
-      layer.Child("experts", RegionKind::kExperts).module(), experts);
-  for (const std::string_view name :
-       {"post_feedforward_layernorm_1", "post_feedforward_layernorm_2",
-        "pre_feedforward_layernorm_2"}) {
-    layer.RmsNorm(name, experts.hidden);
-  }
-}
-
-void RegisterLayer(const Module& at, const Gemma4Config& config,
-                   const Gemma4Layer& layer, int64_t hidden) {
-  // A factor of what the layer gives, which its checkpoint holds.
-  at.Buffer("layer_scalar", {1}, at.builder().dtype(), true);
-  const TowerModule block(at);
-  RegisterAttention(block.Child("self_attn", RegionKind::kAttention), config,
-                    layer, hidden);
-  const TowerModule mlp = block.Child("mlp", RegionKind::kMlp);
-  mlp.Linear("gate_proj", hidden, layer.intermediate, false);
-  mlp.Linear("up_proj", hidden, layer.intermediate, false);
-  mlp.Linear("down_proj", layer.intermediate, hidden, false);
-  for (const std::string_view name :
-       {"input_layernorm", "post_attention_layernorm",
-        "pre_feedforward_layernorm", "post_feedforward_layernorm"}) {
-    block.RmsNorm(name, hidden);
-  }
-  if (config.layer_width > 0) {
-    block.Linear("per_layer_input_gate", hidden, config.layer_width, false);
-    block.Linear("per_layer_projection", config.layer_width, hidden, false);
-    block.RmsNorm("post_per_layer_input_norm", hidden);
-  }
-  if (config.has_experts) RegisterExperts(block, config.experts);
-}
-
-void RegisterRotary(const Module& at, const Gemma4Config& config) {
-  for (const auto& [kind, angles] : config.ropes) {
-    for (const std::string_view name : {"_inv_freq", "_original_inv_freq"}) {
-      at.Buffer(kind + std::string(name), {angles}, DType::kFloat32, false);
-    }
-  }
-}
 
 LayerState StateOf(const Gemma4Config& config, const Gemma4Layer& layer) {
   LayerState state;
@@ -78,48 +26,228 @@ LayerState StateOf(const Gemma4Config& config, const Gemma4Layer& layer) {
   return state;
 }
 
+std::vector<Gemma4Block> MakeBlocks(const Module& list,
+                                    const Gemma4Config& config) {
+  std::vector<Gemma4Block> out;
+  out.reserve(config.layers.size());
+  for (size_t index = 0; index < config.layers.size(); ++index) {
+    out.emplace_back(
+        list.Child(static_cast<int64_t>(index), RegionKind::kBlock), config,
+        config.layers[index]);
+  }
+  return out;
+}
+
+std::vector<ValueId> RegisterRotary(const Module& at,
+                                    const Gemma4Config& config) {
+  std::vector<ValueId> out;
+  for (const auto& [kind, angles] : config.ropes) {
+    at.Buffer(kind + "_inv_freq", {angles}, DType::kFloat32, false);
+    out.push_back(at.builder().graph().buffers.back().value);
+    at.Buffer(kind + "_original_inv_freq", {angles}, DType::kFloat32, false);
+  }
+  return out;
+}
+
 }  // namespace
+
+Gemma4Decoder::LayerInputs::LayerInputs(const Module& base,
+                                        const Gemma4Config& config)
+    : embed_tokens_per_layer(
+          base.Child("embed_tokens_per_layer", RegionKind::kEmbedding),
+          config.layer_rows, config.all_widths, /*is_scaled=*/true),
+      per_layer_model_projection(
+          base.Child("per_layer_model_projection", RegionKind::kLinear),
+          config.hidden, config.all_widths, false),
+      per_layer_projection_norm(
+          base.Child("per_layer_projection_norm", RegionKind::kNorm),
+          config.layer_width, config.norm_epsilon) {}
 
 Gemma4Decoder::Gemma4Decoder(const Module& root, const Gemma4Config& config,
                              const DecoderConfig& keys)
-    : root_(root) {
-  const bool has_head = keys.head.kind == Head::kCausalLm;
-  const Module base = has_head ? root.Child("model") : root;
-  const Embedding embed(base.Child("embed_tokens", RegionKind::kEmbedding),
-                        keys.vocabulary, keys.hidden, /*is_scaled=*/true);
-  embed.module.MarkInputEmbeddings();
-  const Module list = base.Child("layers");
-  for (int64_t index = 0; index < keys.layers; ++index) {
-    const Gemma4Layer& layer = config.layers[static_cast<size_t>(index)];
-    RegisterLayer(list.Child(index, RegionKind::kBlock), config, layer,
-                  keys.hidden);
+    : HeadedDecoder(root, "model", keys.head),
+      config_(config),
+      embed_tokens_(base_.Child("embed_tokens", RegionKind::kEmbedding),
+                    keys.vocabulary, keys.hidden, /*is_scaled=*/true),
+      layers_(MakeBlocks(base_.Child("layers"), config)),
+      norm_(base_.Child("norm", RegionKind::kNorm), keys.hidden,
+            config.norm_epsilon),
+      rotary_emb_(base_.Child("rotary_emb")),
+      frequencies_(RegisterRotary(rotary_emb_, config)) {
+  if (config.layer_width > 0) layer_inputs_.emplace(base_, config);
+  AddHead(embed_tokens_, keys.tie_embeddings);
+  for (const Gemma4Layer& layer : config.layers) {
     states.push_back(StateOf(config, layer));
-  }
-  const TowerModule parts(base);
-  parts.RmsNorm("norm", keys.hidden);
-  RegisterRotary(base.Child("rotary_emb"), config);
-  if (config.layer_width > 0) {
-    const Embedding table(
-        base.Child("embed_tokens_per_layer", RegionKind::kEmbedding),
-        config.layer_rows, config.all_widths, /*is_scaled=*/true);
-    parts.Linear("per_layer_model_projection", keys.hidden, config.all_widths,
-                 false);
-    parts.RmsNorm("per_layer_projection_norm", config.layer_width);
-  }
-  if (has_head) {
-    const Linear head(root.Child("lm_head", RegionKind::kHead), keys.hidden,
-                      keys.vocabulary, false);
-    head.module.MarkOutputEmbeddings();
-    if (keys.tie_embeddings) root.builder().Tie(head.weight, embed.weight);
   }
   stacks.push_back({"decoder", keys.layers});
 }
 
-Tensor Gemma4Decoder::Forward(const ForwardInputs& inputs) {
-  root_.builder().Fail(
-      "Gemma 4's operations are not modelled: only its parameters and what "
-      "generation keeps");
-  return inputs.input_ids;
+Tensor Gemma4Decoder::RunBase(const ForwardInputs& inputs,
+                              GenerationCache& /*cache*/) const {
+  Builder& builder = root_.builder();
+  if (inputs.HasCache() || inputs.fills_cache) {
+    builder.Fail("Gemma 4's generation cache is not modelled");
+  }
+  if (config_.sees_both_sides) {
+    builder.Fail("attention to both sides is not modelled");
+  }
+  if (config_.ropes.empty() && !layers_.empty()) {
+    builder.Fail("a kind of layer has no rope");
+  }
+  return config_.in_whole ? RunInWhole(inputs) : RunText(inputs);
+}
+
+Tensor Gemma4Decoder::LookUpLayers(const Tensor& ids) const {
+  const auto count = static_cast<int64_t>(layers_.size());
+  return Reshape(layer_inputs_->embed_tokens_per_layer.Forward(ids),
+                 {ids.size(0), ids.size(1), count, config_.layer_width});
+}
+
+Tensor Gemma4Decoder::ProjectLayers(const Tensor& embedded,
+                                    const Tensor& looked_up) const {
+  const auto count = static_cast<int64_t>(layers_.size());
+  const double scale = std::pow(static_cast<double>(config_.hidden), -0.5);
+  Tensor projected = MulScalar(
+      layer_inputs_->per_layer_model_projection.Forward(embedded), scale);
+  projected = Reshape(projected, {embedded.size(0), embedded.size(1), count,
+                                  config_.layer_width});
+  projected = layer_inputs_->per_layer_projection_norm.Forward(projected);
+  return MulScalar(Add(projected, looked_up), std::pow(2.0, -0.5));
+}
+
+Gemma4Decoder::Masks Gemma4Decoder::MakeMasks(const Tensor& embedded,
+                                              const Tensor& position_ids,
+                                              std::string_view attention,
+                                              const Tensor& blocks) const {
+  Masks out;
+  if (!blocks.empty()) {
+    out.full = BlockMask(embedded, position_ids, attention, 0, blocks);
+    out.sliding =
+        BlockMask(embedded, position_ids, attention, config_.window, blocks);
+    return out;
+  }
+  out.full = CausalMask(embedded, position_ids, attention, 0);
+  out.sliding = CausalMask(embedded, position_ids, attention, config_.window);
+  return out;
+}
+
+std::pair<Tensor, Tensor> Gemma4Decoder::Angles(size_t kind,
+                                                const Tensor& position_ids,
+                                                DType dtype) const {
+  const Scope scope = rotary_emb_.Enter();
+  Builder& builder = rotary_emb_.builder();
+  const auto angles = [&] {
+    return Mul(To(Unsqueeze(position_ids, 2), DType::kFloat32),
+               builder.Read(frequencies_[kind]));
+  };
+  const Tensor each = angles();
+  const Tensor both = Cat2(each, each, -1);
+  const Tensor cosines = MulScalar(Cos(both), 1.0);
+  const Tensor sines = MulScalar(Sin(both), 1.0);
+  const Tensor cosines_out = To(cosines, dtype);
+  return {cosines_out, To(sines, dtype)};
+}
+
+Tensor Gemma4Decoder::RunText(const ForwardInputs& inputs) const {
+  const Scope scope = base_.Enter();
+  const Tensor embedded = embed_tokens_.Forward(inputs.input_ids);
+  Tensor layer_inputs;
+  if (layer_inputs_) {
+    layer_inputs = LookUpLayers(inputs.input_ids);
+    layer_inputs = ProjectLayers(embedded, layer_inputs);
+  }
+  const Tensor position_ids =
+      PositionIds(base_.builder(), inputs.input_ids.size(1), 0);
+  Masks masks = MakeMasks(embedded, position_ids, inputs.attention, {});
+  return RunLayers(embedded, std::move(layer_inputs), position_ids,
+                   std::move(masks), inputs.attention, inputs.experts);
+}
+
+Tensor Gemma4Decoder::RunInWhole(const ForwardInputs& inputs) const {
+  Builder& builder = root_.builder();
+  const Tensor& given = inputs.input_ids;
+  const std::string_view attention =
+      config_.whole_is_eager ? "eager" : std::string_view(inputs.attention);
+  const Scope whole(builder,
+                    builder.graph().regions[base_.region().index].parent);
+  // Tokens of images, films and sounds.
+  const Tensor images = EqScalar(given, 0);
+  const Tensor films = EqScalar(given, 1);
+  const Tensor sounds = EqScalar(given, 2);
+  const auto any = [&] { return BitwiseOr(BitwiseOr(images, films), sounds); };
+  const Tensor others = any();
+  Tensor ids = CloneContiguous(given);
+  const auto replaced = [&] {
+    const Tensor padding = ScalarTensor(builder, 0, DType::kInt64);
+    return Where(others, padding, ids);
+  };
+  ids = replaced();
+  const Tensor embedded = embed_tokens_.Forward(ids);
+  Tensor padded;
+  Tensor row;
+  Tensor layer_inputs;
+  if (layer_inputs_) {
+    row = Select(builder.Read(embed_tokens_.weight), 0, 0);
+    const auto replace = [&] {
+      const Tensor condition = Unsqueeze(others, 2);
+      return Where(condition, View(row, {1, 1, -1}), embedded);
+    };
+    padded = replace();
+    layer_inputs = LookUpLayers(ids);
+  }
+  const Tensor position_ids = PositionIds(builder, given.size(1), 0);
+  Tensor blocks;
+  if (config_.whole_has_blocks) {
+    blocks = Full(builder, given.shape(), -1, DType::kInt64);
+  }
+  const Masks masks = MakeMasks(embedded, position_ids, attention, blocks);
+  const Scope scope = base_.Enter();
+  Tensor projected;
+  if (layer_inputs_) projected = ProjectLayers(embedded, layer_inputs);
+  return RunLayers(embedded, std::move(projected), position_ids, masks,
+                   attention, inputs.experts);
+}
+
+Tensor Gemma4Decoder::RunLayers(const Tensor& embedded, Tensor layer_inputs,
+                                const Tensor& position_ids, Masks masks,
+                                std::string_view attention,
+                                std::string_view experts) const {
+  Builder& builder = base_.builder();
+  std::vector<std::pair<Tensor, Tensor>> rotary;
+  for (size_t kind = 0; kind < frequencies_.size(); ++kind) {
+    rotary.push_back(Angles(kind, position_ids, embedded.dtype()));
+  }
+  std::pair<Tensor, Tensor> shared[2];
+  Tensor hidden = embedded;
+  for (size_t index = 0; index < layers_.size(); ++index) {
+    const bool cuts = static_cast<int64_t>(index) == config_.first_shared &&
+                      embedded.size(1) > 1 && !builder.execution().flash;
+    if (cuts) {
+      // All positions are kept: slices of whole axes.
+      hidden = Alias(hidden);
+      if (!layer_inputs.empty()) layer_inputs = Alias(layer_inputs);
+      for (auto& [cosines, sines] : rotary) {
+        cosines = Alias(cosines);
+        sines = Alias(sines);
+      }
+      if (!masks.full.empty()) masks.full = Alias(masks.full);
+      if (!masks.sliding.empty()) masks.sliding = Alias(masks.sliding);
+    }
+    const Gemma4Layer& layer = config_.layers[index];
+    const size_t kind = layer.slides && rotary.size() > 1 ? 1 : 0;
+    Gemma4Call call;
+    call.rotary = rotary.empty() ? std::pair<Tensor, Tensor>() : rotary[kind];
+    call.mask = layer.slides ? masks.sliding : masks.full;
+    call.position_ids = position_ids;
+    if (!layer_inputs.empty()) {
+      call.layer_input = Select(layer_inputs, 2, static_cast<int64_t>(index));
+    }
+    call.attention = attention;
+    call.experts = experts;
+    call.shared = &shared[layer.slides ? 1 : 0];
+    hidden = layers_[index].Forward(hidden, call);
+  }
+  return norm_.Forward(hidden);
 }
 
 }  // namespace foretell

@@ -71,6 +71,18 @@ int64_t ReadFirstShared(const ConfigView& config,
   return first;
 }
 
+// The last layer of each kind whose keys and values later ones read.
+void MarkStores(int64_t first_shared, std::vector<Gemma4Layer>& layers) {
+  if (first_shared >= static_cast<int64_t>(layers.size())) return;
+  for (const bool slides : {false, true}) {
+    for (auto at = static_cast<size_t>(first_shared); at-- > 0;) {
+      if (layers[at].slides != slides) continue;
+      layers[at].stores = true;
+      break;
+    }
+  }
+}
+
 // How many angles the rope of a kind holds; nothing where it has none.
 std::optional<int64_t> ReadAngles(const ConfigView& ropes, bool is_absent,
                                   std::string_view kind, int64_t head_dim) {
@@ -152,7 +164,13 @@ int64_t ReadWindow(const ConfigView& config, int64_t otherwise) {
 Gemma4Config ReadGemma4(const ConfigView& config, const DecoderKeys& keys,
                         AttentionConfig attention, bool is_unified) {
   Gemma4Config out;
+  out.hidden = keys.decoder.hidden;
   out.heads = attention.heads;
+  out.dropout = attention.dropout;
+  out.norm_epsilon = keys.decoder.norm_epsilon;
+  out.activation = keys.activation;
+  out.sees_both_sides =
+      config.OptionalText({"use_bidirectional_attention"}) == "all";
   out.bias = config.Flag({"attention_bias"}, false);
   out.window = ReadWindow(config, is_unified ? 1024 : 512);
   attention.kv_heads = config.Size({"num_key_value_heads"}, 4);
@@ -183,6 +201,8 @@ Gemma4Config ReadGemma4(const ConfigView& config, const DecoderKeys& keys,
     layer.intermediate = keys.intermediate * (layer.reuses && doubles ? 2 : 1);
     out.layers.push_back(layer);
   }
+  out.first_shared = first_shared;
+  MarkStores(first_shared, out.layers);
   const bool no_ropes = !config.Has("rope_parameters");
   const ConfigView ropes = config.Nested("rope_parameters");
   for (const std::string_view kind : {kFull, kSliding}) {

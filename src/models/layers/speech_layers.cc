@@ -1,4 +1,5 @@
 #include "models/layers/speech_layers.h"
+#include "models/layers/fixed_parameter.h"
 
 namespace foretell {
 namespace {
@@ -53,7 +54,10 @@ void AddSpeechEncoder(const ConfigView& config, const Module& at,
   constexpr int64_t kKernel = 3;
   tower.Convolution("conv1", {sizes.hidden, sizes.bins, kKernel}, true);
   tower.Convolution("conv2", {sizes.hidden, sizes.hidden, kKernel}, true);
-  tower.Embedding("embed_positions", positions, sizes.hidden);
+  // Of sines, which no step trains.
+  const TowerModule places =
+      tower.Child("embed_positions", RegionKind::kEmbedding);
+  FixedParameter(places.module(), "weight", {positions, sizes.hidden});
   const TowerModule layers = tower.Child("layers");
   for (int64_t index = 0; index < sizes.layers; ++index) {
     AddSpeechLayer(layers.Child(index), {.hidden = sizes.hidden,
