@@ -73,8 +73,8 @@ std::vector<std::string_view> Split(std::string_view text, char at) {
 
 // The longest kind that the file's name holds.
 std::string_view KindOf(const std::string& path) {
-  const std::string_view name =
-      std::string_view(path).substr(path.find_last_of('/') + 1);
+  std::string_view name = path;
+  name.remove_prefix(path.find_last_of('/') + 1);
   std::string_view out;
   for (const std::string_view kind : kKinds) {
     if (kind.size() > out.size() && name.find(kind) != name.npos) out = kind;

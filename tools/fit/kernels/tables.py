@@ -4,8 +4,8 @@ A table is SYSTEM/KIND.csv.gz as /kernels/README.md describes it: one row is
 one curve. `load` expands curves into columns of numbers; `derive` adds what
 every feature is made of (operations, bytes, microseconds at the card's peak),
 with the formulas of src/analysis/timing/kernel_work.h and
-src/analysis/timing/kernel_variables.cc, which must agree with this file: a
-test compares both on stored cases.
+src/analysis/timing/kernel_point.cc, which must agree with this file: a
+golden transcript holds the program to predict.py.
 """
 import csv
 import gzip
