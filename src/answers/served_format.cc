@@ -109,9 +109,9 @@ StoredAs StoredAsOf(const StoredQuestion& in) {
   const auto text = [&why](std::string_view what) {
     return std::string(what) + ", " + std::string(why);
   };
-  const bool has_fp8 = in.cards == "hopper" || in.cards == "blackwell" ||
-                       in.cards == "bw_small" || in.cards == "ada" ||
-                       in.cards == "cdna3";
+  const bool has_fp8 = in.cards == "hopper" || in.cards == "hopper_narrow" ||
+                       in.cards == "blackwell" || in.cards == "bw_small" ||
+                       in.cards == "ada" || in.cards == "cdna3";
   const StoredPart four_experts = {in.cards == "blackwell"
                                        ? std::string_view("fp4")
                                        : std::string_view("bf16"),

@@ -32,7 +32,14 @@ std::string_view CardsOf(const Device& device) {
   const std::string& arch = device.arch;
   if (arch.starts_with("Ampere")) return "ampere";
   if (arch.starts_with("Ada")) return "ada";
-  if (arch.starts_with("Hopper")) return "hopper";
+  if (arch.starts_with("Hopper")) {
+    // Few multiprocessors cannot draw a wide memory's rate (H20).
+    constexpr double kMostEach = 40;  // GB/s; H200 has 36
+    const auto count = static_cast<double>(device.multiprocessors.value_or(0));
+    return count > 0 && *device.bandwidth_gbs / count > kMostEach
+               ? "hopper_narrow"
+               : "hopper";
+  }
   if (arch.starts_with("Blackwell")) {
     // The data-centre kind has HBM.
     return device.memory_type.starts_with("HBM") ? "blackwell" : "bw_small";
@@ -118,11 +125,14 @@ std::string EngineNamed(const std::string& words, const std::string& version) {
   if (has("neuron")) return "neuron";
   if (has("vllm")) {
     if (has("rocm")) return "vllm_rocm";
-    // Before its V1 engine.
-    for (const std::string_view old : {"0.2", "0.3", "0.4", "0.5", "0.6."}) {
-      if (version.starts_with(old)) return "vllm_early";
+    const auto is = [&version](std::string_view start) {
+      return version.starts_with(start);
+    };
+    if (is("0.6.") || is("0.7")) return "vllm_06";
+    if (is("0.1.") || is("0.2") || is("0.3") || Has(version, "2023")) {
+      return "vllm_2023";
     }
-    return Has(version, "2023") ? "vllm_early" : "vllm";
+    return is("0.4") || is("0.5") ? "vllm_early" : "vllm";
   }
   if (has("sglang")) return "sglang";
   if (has("fastertransformer") || has("megatron")) return "ft";
@@ -160,13 +170,14 @@ std::variant<ServedSetting, std::string> SettingOf(const ServedRequest& in) {
       StoredAsOf({in.precision, in.config, cards, in.engine, has_experts});
   std::string engine_name = in.engine;
   if (engine_name == "hf" && stored.kind != WeightKind::kPlain) {
-    engine_name = "hf_quant";
+    engine_name = stored.kind == WeightKind::kEight ? "hf_fp8" : "hf_quant";
   }
   const EngineConstants* engine = FindServedEngine(engine_name);
   const CardConstants* card = FindServedCards(cards);
   if (engine == nullptr || card == nullptr) return std::string("the engine");
   job.engine = *engine;
   job.card = *card;
+  job.is_eager = in.engine == "hf" || in.engine == "eager";
   // Two of a chip's cores, or two dies that are told apart, share its memory.
   const bool is_halved = cards == "neuron" || device.id == "mi250x";
   job.bandwidth = *device.bandwidth_gbs * 1e9 * (is_halved ? 0.5 : 1.0);

@@ -49,6 +49,7 @@ void AddTensor(const TensorGroup& tensor, ServedShape& out, double& embedding) {
   const auto all = tensor.Elements();
   if (!all) return;
   const auto elements = static_cast<double>(*all);
+  out.stored += elements;
   if (tensor.part == RegionKind::kHead) {
     out.head += elements;
     return;

@@ -27,6 +27,7 @@ struct ServedShape {
   double mlp = 0;        // dense ones, and experts that every token takes
   double experts = 0;    // of which a token takes `experts_per_token`
   double head = 0;       // of the vocabulary
+  double stored = 0;     // all of a checkpoint's tables, towers aside
   double expert_layers = 0;
   double expert_count = 1;  // of one layer
   double experts_per_token = 0;

@@ -29,6 +29,10 @@ struct EngineConstants {
   double first = 0;        // before a first token, each request
   double first_steps = 0;  // steps that a first token waits for
   double cache_reads = 1;  // how often the cache is read and written
+  // Besides, each layer, where a request passes 8192 tokens: early vLLM
+  // captured no longer ones.
+  double long_layer = 0;
+  double first_prompt = 1;  // of a prompt's time, before a first token
 };
 
 struct CardConstants {
@@ -66,6 +70,12 @@ struct SharedConstants {
   double fp4_bandwidth = 1;     // dense layers
   double cache_bandwidth = 1;   // of the cache, beside the weights'
   double expert_bandwidth = 1;  // of experts
+  // Of a burst: of a prompt's time, the share that queues in order, and the
+  // share of others' prompts that tokens wait for.
+  double burst_prompt = 1;
+  double burst_queue = 1;
+  double burst_mix = 0;
+  double first_experts = 1;  // of first_prompt, where layers have experts
   double overflow =
       0;  // share of a cycle that a request beyond the cache waits
 };

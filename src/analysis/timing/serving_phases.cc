@@ -29,6 +29,9 @@ constexpr double kOccupied = 0.55;
 constexpr double kMostBatch = 2048;
 constexpr double kMostUse = 0.95;  // of prompts' share of time, in a queue
 
+// vLLM until 0.6: max_seq_len_to_capture.
+constexpr double kCaptured = 8192;
+
 // Two costs that overlap in part: the longer one counts, and near equality
 // somewhat more.
 constexpr double kOverlap = 3;
@@ -85,18 +88,20 @@ class Phases {
                kind * job.clock_share;
   }
 
-  PhaseTime Decode(double batch, double context) const {
+  PhaseTime Decode(double batch, double context, double longest) const {
     const double stage = std::max(batch / job_.pipeline, 1.0);
     const double checked = stage * (1 + job_.drafts);
     PhaseTime out = Linear(checked, checked, checked * job_.data);
     const double read =
         stage * ((shape_.kept * context +
                   shape_.kept_in_windows * std::min(context, shape_.window)) *
-                     job_.cache_bytes / CacheRanks() * job_.engine.cache_reads +
+                     job_.cache_bytes / CacheRanks() * job_.engine.cache_reads *
+                     Copies() +
                  shape_.recurrent_bytes / ranks_);
     out.cache = read / (bandwidth_ * shared_.cache_bandwidth);
-    out.launches +=
-        shape_.layers * layer_ + job_.engine.step + job_.engine.request * batch;
+    const double past = longest > kCaptured ? job_.engine.long_layer : 0.0;
+    SetLaunches(shape_.layers * (layer_ + past), out);
+    out.launches += job_.engine.step + job_.engine.request * batch;
     out.communication +=
         2 * shape_.layers * Reduce(checked * shape_.hidden * 2);
     if (job_.data > 1 && has_experts_) {
@@ -146,7 +151,7 @@ class Phases {
     }
     out.weights += shape_.layers * shared_.elementwise * width * kElementwise /
                    bandwidth_ / std::sqrt(ranks_);
-    out.launches += steps * (shape_.layers * layer_ + job_.engine.step);
+    SetLaunches(steps * (shape_.layers * layer_ + job_.engine.step), out);
     if (job_.offloaded_bytes > 0 && job_.host_link > 0) {
       out.host_memory = steps * job_.offloaded_bytes / job_.host_link;
     }
@@ -184,6 +189,29 @@ class Phases {
   }
 
  private:
+  // Eagerly launched attention of grouped heads appends to the cache by
+  // copying it and widens it for every head: read and written, read and
+  // written again and read, as many times as heads share a key.
+  double Copies() const {
+    return job_.is_eager ? 3 + 2 * shape_.query_heads / shape_.key_value_heads
+                         : 1.0;
+  }
+  // In front of communication. What the card computes hides launches, or is
+  // hidden by them, where the host runs ahead.
+  void SetLaunches(double launches, PhaseTime& out) const {
+    if (!job_.is_eager) {
+      out.launches += launches;
+      return;
+    }
+    const double card = out.weights + out.cache + out.arithmetic;
+    const Split split = Overlapped(card, launches);
+    const double share = card > 0 ? split.memory / card : 0;
+    for (double* part : {&out.weights, &out.cache, &out.arithmetic}) {
+      *part *= share;
+    }
+    out.launches += split.arithmetic;
+  }
+
   double CacheRanks() const {
     return shape_.is_latent ? 1.0 : std::min(ranks_, shape_.key_value_heads);
   }
@@ -252,8 +280,9 @@ double Chunks(double tokens) { return std::ceil(tokens / kChunk); }
 
 }  // namespace
 
-PhaseTime DecodeTime(const ServedJob& job, double batch, double context) {
-  return Phases(job).Decode(batch, context);
+PhaseTime DecodeTime(const ServedJob& job, double batch, double context,
+                     double longest) {
+  return Phases(job).Decode(batch, context, longest);
 }
 
 PhaseTime PrefillTime(const ServedJob& job, double tokens, double prompt,
@@ -284,7 +313,7 @@ ServedPoint ServedSteadily(const ServedJob& job, const ServedLoad& load) {
   // An open load settles where arrivals and departures meet.
   constexpr int kSettled = 6;
   for (int i = 0; i < kSettled; ++i) {
-    out.decode = phases.Decode(batch, context);
+    out.decode = phases.Decode(batch, context, load.isl + load.osl);
     out.interference =
         std::max(batch - 1, 0.0) / load.osl * marginal * engine.mix;
     out.token = out.decode.Total() / job.tokens_a_step + out.interference;
@@ -300,14 +329,41 @@ ServedPoint ServedSteadily(const ServedJob& job, const ServedLoad& load) {
   const double wait = 0.5 * use / (1 - use);
   const double burst = load.rate > 0 ? 0.0 : engine.burst;
   const double beyond = load.rate > 0 ? 0.0 : std::max(asked / batch - 1, 0.0);
+  const double first =
+      alone * engine.first_prompt *
+      (job.shape.expert_count > 1 ? ServedShared().first_experts : 1.0);
   const double begun =
-      alone * (burst * (batch + 1) / 2 + (1 - burst) * (1 + wait));
+      first * (burst * (batch + 1) / 2 + (1 - burst) * (1 + wait));
   out.queue = begun - alone + beyond * cycle * ServedShared().overflow;
   out.first_token = alone + out.queue + engine.first +
                     engine.first_steps * out.decode.Total();
   const double whole =
       out.first_token + std::max(load.osl - 1, 0.0) * out.token;
   out.requests_a_second = batch * job.data / whole;
+  return out;
+}
+
+ServedPoint ServedBurst(const ServedJob& job, const ServedLoad& load) {
+  ServedPoint out = ServedSteadily(job, load);
+  const SharedConstants& shared = ServedShared();
+  const double asked = std::max(load.concurrency / job.data, 1.0);
+  const double plain = Phases(job).Marginal(load);
+  const double marginal = plain * shared.burst_prompt;
+  const double before = out.batch - 1;
+  const double use =
+      std::min(out.batch * plain / (load.osl * out.token + plain), kMostUse);
+  const double wait = 0.5 * use / (1 - use);
+  out.queue =
+      (shared.burst_queue * before / 2 + (1 - shared.burst_queue) * wait) *
+      marginal;
+  out.first_token = out.prefill.Total() + out.queue + job.engine.first +
+                    job.engine.first_steps * out.decode.Total();
+  out.interference =
+      shared.burst_mix * std::max(asked - 1, 0.0) / load.osl * marginal;
+  out.token = out.decode.Total() + out.interference;
+  out.requests_a_second =
+      asked * job.data /
+      (out.first_token + std::max(load.osl - 1, 0.0) * out.token);
   return out;
 }
 
@@ -320,16 +376,20 @@ double ServedAtOnce(const ServedJob& job, const ServedLoad& load) {
           .Prefill(tokens, std::max(load.isl - load.cached, 1.0), load.cached,
                    Chunks(tokens), std::min(tokens, kChunk))
           .Total();
-  const double step = phases.Decode(batch, load.isl + load.osl * 0.5).Total() /
-                      job.tokens_a_step;
+  const double step =
+      phases.Decode(batch, load.isl + load.osl * 0.5, load.isl + load.osl)
+          .Total() /
+      job.tokens_a_step;
   return prompts + std::max(load.osl - 1, 0.0) * step + job.engine.first;
 }
 
 double ServedThroughput(const ServedJob& job, const ServedLoad& load) {
   const Phases phases(job);
   const double batch = std::clamp(phases.Capacity(load), 1.0, kMostBatch);
-  const double step = phases.Decode(batch, load.isl + load.osl * 0.5).Total() /
-                      job.tokens_a_step;
+  const double step =
+      phases.Decode(batch, load.isl + load.osl * 0.5, load.isl + load.osl)
+          .Total() /
+      job.tokens_a_step;
   const double seconds = load.osl * step + batch * phases.Marginal(load) *
                                                job.engine.mix / job.pipeline;
   return batch * job.data * load.osl / seconds;

@@ -65,6 +65,8 @@ struct ServedJob {
   double cache_room = 0;    // bytes left for the cache, where an account says
   double clock_share = 1;   // below 1 where its power is limited
   EngineConstants engine;
+  // The host launches as the card computes: the longer of both counts.
+  bool is_eager = false;
   // The layout.
   double tensor = 1;
   double pipeline = 1;
@@ -113,8 +115,10 @@ struct ServedPoint {
   double queue = 0;         // of `first_token`: waiting
 };
 
-// `batch` requests on one data-parallel rank, of `context` tokens each.
-PhaseTime DecodeTime(const ServedJob& job, double batch, double context);
+// `batch` requests on one data-parallel rank, of `context` tokens each,
+// which grow to `longest`.
+PhaseTime DecodeTime(const ServedJob& job, double batch, double context,
+                     double longest = 0);
 // `tokens` of prompts of `prompt` tokens, `cached` of them there already.
 PhaseTime PrefillTime(const ServedJob& job, double tokens, double prompt,
                       double cached = 0);
@@ -123,6 +127,8 @@ double CacheCapacity(const ServedJob& job, const ServedLoad& load);
 
 // In flight at steady state.
 ServedPoint ServedSteadily(const ServedJob& job, const ServedLoad& load);
+// As many requests as `concurrency`, all at the same moment and no more.
+ServedPoint ServedBurst(const ServedJob& job, const ServedLoad& load);
 // A batch that starts and ends together: seconds of all of it.
 double ServedAtOnce(const ServedJob& job, const ServedLoad& load);
 // As many at once as the cache holds, from a full queue: output tokens a

@@ -90,11 +90,14 @@ ServedRequest RequestOf(const ScoreInput& input, bool has_experts) {
 }
 
 void AddInFlight(const ServedSetting& setting, const ServedLoad& load,
-                 std::vector<Predicted>& out) {
-  const ServedPoint point = ServedSteadily(setting.job, load);
+                 bool is_burst, std::vector<Predicted>& out) {
+  const ServedPoint point = is_burst ? ServedBurst(setting.job, load)
+                                     : ServedSteadily(setting.job, load);
+  // How a burst drains is known of two models only.
+  const Reach reach = is_burst ? Reach::kOutside : setting.reach;
   const auto add = [&](const char* name, Unit unit, double value,
                        ServedQuantity quantity) {
-    out.push_back({name, SpeedFigure(unit, value, quantity, setting.reach)});
+    out.push_back({name, SpeedFigure(unit, value, quantity, reach)});
   };
   add(kFirstFlight, Unit::kSeconds, point.first_token,
       ServedQuantity::kFirstToken);
@@ -134,13 +137,17 @@ Prediction PredictInferenceSpeed(const ScoreInput& input) {
   }
   if (const auto rate = RateOf(words)) {
     load.rate = *rate;
-    AddInFlight(setting, load, out);
+    AddInFlight(setting, load, false, out);
     return out;
   }
   const auto batch = s.Real("batch_or_concurrency");
   if (!batch || *batch < 1) return LeftOut{"how many requests is not stated"};
   load.concurrency = *batch;
-  AddInFlight(setting, load, out);
+  // InferenceX's experiments send each load at once, as many requests as its
+  // concurrency; its benchmarks send ten times as many.
+  const bool is_burst =
+      s.Text("source.path").value_or("").starts_with("experimental/");
+  AddInFlight(setting, load, is_burst, out);
   const double all = ServedAtOnce(setting.job, load);
   ServedLoad first = load;
   first.osl = 1;
@@ -151,7 +158,7 @@ Prediction PredictInferenceSpeed(const ScoreInput& input) {
   add(kFirstAtOnce, Unit::kSeconds, ServedAtOnce(setting.job, first));
   add(kTokenAtOnce, Unit::kSeconds,
       DecodeTime(setting.job, *batch / setting.job.data,
-                 load.isl + load.osl * 0.5)
+                 load.isl + load.osl * 0.5, load.isl + load.osl)
           .Total());
   add(kRateAtOnce, Unit::kTokens, *batch * load.osl / all);
   return out;
@@ -174,11 +181,11 @@ std::vector<Measured> MeasureInferenceSpeed(const ConfigValue& row) {
   const auto osl = s.Real("osl");
   const auto batch = positive("batch_or_concurrency");
   const std::string words = s.Text("batch_or_concurrency").value_or("");
-  std::vector<std::string> stream;
-  if (batch && *batch == 1) stream.emplace_back("single_stream");
-  const auto groups = [&stream](const char* name) {
-    std::vector<std::string> out = stream;
-    out.emplace_back(name);
+  const bool is_stream = batch && *batch == 1;
+  // A prompt by itself stands under its own group: a stream is its tokens.
+  const auto groups = [is_stream](std::string_view name) {
+    std::vector<std::string> out = {std::string(name)};
+    if (is_stream && name != "ttft") out.emplace_back("single_stream");
     return out;
   };
   std::vector<Measured> out;

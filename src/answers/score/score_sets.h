@@ -39,6 +39,8 @@ Prediction PredictServingPoint(const ScoreInput& input);
 std::vector<Measured> MeasureServingPoint(const ConfigValue& row);
 Prediction PredictKernels(const ScoreInput& input);
 std::vector<Measured> MeasureKernels(const ConfigValue& row);
+Prediction PredictLlamacppSpeed(const ScoreInput& input);
+std::vector<Measured> MeasureLlamacppSpeed(const ConfigValue& row);
 void FinishVllmMemory(const std::vector<Score>& scores, ScoreGroups& groups);
 
 }  // namespace foretell
