@@ -101,6 +101,7 @@ class Folder {
       for (; event < events.size() && events[event].step == at; ++event) {
         const MemoryEvent& one = events[event];
         stretch.change[request_.categories[one.storage.index]] += one.bytes;
+        Follow(one);
       }
       if (runs) Note(stretch, OperationId{step.index});
     }
@@ -108,6 +109,30 @@ class Folder {
     for (const PhaseStart& start : graph_.phases) {
       if (start.first_step >= graph_.steps.size()) Start(start.phase, {});
     }
+  }
+
+  // What a run makes goes within it, within its witness, or right after it:
+  // what waits for something else goes once for all runs, which are not folded.
+  void Follow(const MemoryEvent& event) {
+    const size_t now = stretches_.size() - 1;
+    if (made_in_.empty()) made_in_.resize(graph_.storages.size(), -1);
+    int64_t& made = made_in_[event.storage.index];
+    if (event.bytes > 0) {
+      made = static_cast<int64_t>(now);
+      return;
+    }
+    if (made < 0) return;
+    const Stretch& from = stretches_[static_cast<size_t>(made)];
+    const Stretch& to = stretches_.back();
+    const bool is_bound =
+        from.member.repeat >= 0 &&
+        from.member.is_witness == (from.phase == Phase::kBackward);
+    if (!is_bound || to.phase == Phase::kOptimizer ||
+        to.member.repeat == from.member.repeat ||
+        static_cast<int64_t>(now) == made + 1) {
+      return;
+    }
+    waits_ = true;
   }
 
   void Start(Phase phase, Member member) {
@@ -137,6 +162,7 @@ class Folder {
 
   // Each run that is repeated stands beside an equal one, once in a phase.
   bool Agrees() const {
+    if (waits_) return request_.repeats.empty();
     for (size_t i = 0; i < stretches_.size(); ++i) {
       const Stretch& one = stretches_[i];
       if (one.member.repeat < 0 || one.member.is_witness) continue;
@@ -232,6 +258,8 @@ class Folder {
   const FoldRequest& request_;
   std::vector<Member> members_;  // by region
   std::vector<Stretch> stretches_;
+  std::vector<int64_t> made_in_;  // by storage: the stretch
+  bool waits_ = false;
   std::vector<FoldedPhase> out_;
   int64_t last_beside_ = 0;  // of the operation before
 };

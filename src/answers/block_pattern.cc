@@ -45,16 +45,17 @@ Signatures SignaturesOf(const BuiltModel& built) {
   for (const Buffer& buffer : graph.buffers) {
     note(buffer.region, buffer.name, buffer.value);
   }
-  if (out.size() != 1) return out;
-  auto& blocks = out.begin()->second;
+  // A list's own states, and of several lists' those that may be its own.
   const std::vector<LayerState>& states = built.model->states;
-  if (blocks.empty() || states.size() % blocks.size() != 0) return out;
-  const size_t each = states.size() / blocks.size();
-  for (size_t i = 0; i < states.size(); ++i) {
-    const LayerState& state = states[i];
-    blocks[i / each] +=
-        fmt::format("{} {} {} {} {};", NameOf(state.kind), state.heads,
-                    state.key_dim, state.value_dim, state.window);
+  for (auto& [path, blocks] : out) {
+    if (blocks.empty() || states.size() % blocks.size() != 0) continue;
+    const size_t each = states.size() / blocks.size();
+    for (size_t i = 0; i < states.size(); ++i) {
+      const LayerState& state = states[i];
+      blocks[i / each] +=
+          fmt::format("{} {} {} {} {};", NameOf(state.kind), state.heads,
+                      state.key_dim, state.value_dim, state.window);
+    }
   }
   return out;
 }

@@ -16,6 +16,14 @@ bool IsVersion(const std::string& stated, std::string_view known) {
   return stated == known || stated.starts_with(std::string(known) + ".");
 }
 
+// Of a layer with an adapter.
+bool HasBias(const Graph& graph) {
+  return std::ranges::any_of(graph.parameters, [&](const Parameter& parameter) {
+    return parameter.name == "bias" &&
+           graph[parameter.region].name == "base_layer";
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
@@ -54,14 +62,16 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
   if (!IsFollowedTorch(step.torch)) {
     out.push_back(fmt::format("torch {} is taken as {}", step.torch, kTorch));
   }
-  if (step.checkpoint && (step.checkpoint_every > 1 ||
-                          step.checkpoint_kind != CheckpointKind::kFull)) {
+  if (step.checkpoint && step.checkpoint_kind != CheckpointKind::kFull) {
     out.emplace_back(
-        "blocks that are checkpointed in part have not been compared with "
-        "PyTorch");
+        "blocks that are checkpointed by operator have been compared with "
+        "PyTorch for one class only");
   }
-  if (step.lora && (step.lora->dora || !step.lora->saved.empty())) {
-    out.emplace_back("DoRA and saved modules have not been compared with peft");
+  if (step.lora && step.lora->dora &&
+      (step.autocast || HasBias(compiled.graph()))) {
+    out.emplace_back(
+        "DoRA under autocast, or of layers with a bias, has not been compared "
+        "with peft");
   }
   if (IsFlash(step)) {
     out.emplace_back(

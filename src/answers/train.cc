@@ -7,6 +7,7 @@
 
 #include "answers/read_model.h"
 #include "answers/step_checks.h"
+#include "answers/train_checks.h"
 #include "answers/train_levers.h"
 #include "answers/train_text.h"
 #include "base/dtype.h"
@@ -293,6 +294,8 @@ std::variant<TrainAnswer, Refusal> AnswerTrain(TrainRequest request) {
     RuleOutcome outcome = rule.run(RuleInputOf(whole, request.job.step));
     std::ranges::move(outcome.findings, std::back_inserter(findings));
   }
+  std::ranges::move(CheckJob(request.job, request.device),
+                    std::back_inserter(findings));
   TrainAnswer blocked;
   const bool is_blocked = AnyBlocks(findings);
   if (is_blocked) {
@@ -307,6 +310,7 @@ std::variant<TrainAnswer, Refusal> AnswerTrain(TrainRequest request) {
                                             : request.config.source;
     answer->class_name = whole.built.class_name;
     std::ranges::copy(whole.log.findings, std::back_inserter(answer->findings));
+    std::ranges::move(RulesOfJobs(), std::back_inserter(answer->rules_ran));
     std::ranges::move(findings, std::back_inserter(answer->findings));
     AddKernelFinding(request.device, *answer);
   }

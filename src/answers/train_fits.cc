@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t kLargestBatch = 64;
 constexpr int64_t kRank = 16;
+constexpr int64_t kCards = 8;  // of one server
 
 struct Method {
   std::string name;
@@ -33,6 +34,11 @@ std::vector<Method> MethodsOf(TrainingJob job) {
   job.optimizer = "adamw_8bit";
   add("the same, 8-bit AdamW",
       "--checkpoint full --loss chunked --optimizer adamw_8bit");
+  TrainingJob divided = job;
+  divided.step.optimizer = "adamw_fused";
+  divided.optimizer.clear();
+  divided.sharding = Sharding::kFsdp2;
+  divided.gpus = kCards;
   LoraSettings lora;
   lora.rank = kRank;
   lora.alpha = 2 * kRank;
@@ -45,6 +51,9 @@ std::vector<Method> MethodsOf(TrainingJob job) {
   job.weights = WeightFormat::kNf4;
   add("QLoRA, recomputed, chunked loss",
       "--method qlora --checkpoint full --loss chunked");
+  job = divided;
+  add("full, FSDP 2 over 8 cards, recomputed, chunked loss",
+      "--fsdp 2 --gpus 8 --checkpoint full --loss chunked");
   return out;
 }
 

@@ -12,8 +12,9 @@
 namespace foretell {
 namespace {
 
-constexpr std::array<std::string_view, 6> kKeys = {
-    "r", "targets", "alpha", "dropout", "adapter", "task"};
+constexpr std::array<std::string_view, 9> kKeys = {
+    "r",    "targets", "alpha",  "dropout", "adapter",
+    "task", "dora",    "rslora", "saved"};
 constexpr int64_t kLargestRank = 65536;
 
 template <class Number>
@@ -74,11 +75,16 @@ class Reader {
     if (key == "dropout") return ReadDropout(value_at, value);
     if (key == "adapter") return ReadAdapter(value_at, value);
     if (key == "task") return;
+    if (key == "dora") return ReadFlag(value_at, value, settings_.dora);
+    if (key == "rslora") {
+      return ReadFlag(value_at, value, settings_.rank_stabilized);
+    }
+    if (key == "saved") return ReadNames(value_at, value, settings_.saved);
     const auto near = NearestNames(key, kKeys, 1);
     Fail(at, fmt::format("\"{}\" is no setting of LoRA", key.substr(0, 80)),
          fmt::format(
-             "{}the settings are r, targets, alpha, dropout, adapter "
-             "and task",
+             "{}the settings are r, targets, alpha, dropout, adapter, task, "
+             "dora, rslora and saved",
              near.empty() ? "" : fmt::format("did you mean {}? ", near[0])));
   }
 
@@ -92,17 +98,30 @@ class Reader {
     settings_.rank = *rank;
   }
 
+  void ReadFlag(size_t at, std::string_view value, bool& flag) {
+    if (value != "0" && value != "1") {
+      return Fail(at, fmt::format("\"{}\" is no switch", value.substr(0, 80)),
+                  "write 1 or 0");
+    }
+    flag = value == "1";
+  }
+
   void ReadTargets(size_t at, std::string_view value) {
-    settings_.targets.clear();
+    ReadNames(at, value, settings_.targets);
+  }
+
+  void ReadNames(size_t at, std::string_view value,
+                 std::vector<std::string>& names) {
+    names.clear();
     while (true) {
       const size_t plus = value.find('+');
       const std::string_view name = value.substr(0, plus);
       if (name.empty()) {
-        return Fail(at, "a target has no name",
+        return Fail(at, "a module has no name",
                     "join module names by +, such as q_proj+v_proj, or write "
                     "all-linear");
       }
-      settings_.targets.emplace_back(name);
+      names.emplace_back(name);
       if (plus == std::string_view::npos) return;
       value.remove_prefix(plus + 1);
       at += plus + 1;

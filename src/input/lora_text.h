@@ -2,7 +2,8 @@
 //
 // In: the text: key=value, split by commas. Keys: r (the rank), targets (module
 // names joined by +, or all-linear), alpha, dropout (0 to 1), adapter (float32,
-// or model for the model's own dtype), task (without effect on the step). Out:
+// or model for the model's own dtype), task (without effect on the step), dora
+// and rslora (1 or 0), saved (modules to save, joined by +). Out:
 // the settings, or what is wrong, where in the text, and the cure.
 #ifndef FORETELL_INPUT_LORA_TEXT_H_
 #define FORETELL_INPUT_LORA_TEXT_H_

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -63,15 +64,15 @@ std::vector<StepInput> ReadInputs(const ConfigValue* inputs) {
 
 // What a case can state: tools/pytorch/record.py, and its sharded twin, whose
 // own keys only say how a step is divided.
-constexpr std::array<std::string_view, 39> kCaseKeys = {
-    "batch",       "seq",          "tgt",      "dtype",       "autocast",
-    "attn",        "experts",      "mode",     "checkpoint",  "lora",
-    "freeze",      "optimizer",    "steps",    "accumulate",  "mask",
-    "over",        "edit",         "class",    "device",      "what",
-    "config",      "id",           "shard",    "world",       "rank",
-    "param_dtype", "reduce_dtype", "prefetch", "sync",        "clip",
-    "tp",          "wrap",         "loss",     "bucket_mb",   "stages",
-    "split",       "schedule",     "rotate",   "microbatches"};
+constexpr std::array<std::string_view, 40> kCaseKeys = {
+    "batch",       "seq",          "tgt",      "dtype",        "autocast",
+    "attn",        "experts",      "mode",     "checkpoint",   "lora",
+    "freeze",      "optimizer",    "steps",    "accumulate",   "mask",
+    "over",        "edit",         "class",    "device",       "what",
+    "config",      "id",           "shard",    "world",        "rank",
+    "param_dtype", "reduce_dtype", "prefetch", "sync",         "clip",
+    "tp",          "wrap",         "loss",     "bucket_mb",    "stages",
+    "split",       "schedule",     "rotate",   "microbatches", "recompute"};
 
 // A setting that nobody reads would be claimed as if it were not there.
 void CheckKeys(const ConfigValue& object, const RowFields& row) {
@@ -99,6 +100,7 @@ class CaseReader {
     out.target = Count("tgt", 0);
     out.mask = Count("mask", 0) != 0;
     out.checkpoint = Count("checkpoint", 0) != 0;
+    ReadRecompute(out);
     out.first_step = Count("steps", 2) <= 1;
     out.accumulate = Size("accumulate", 1);
     out.dtype = ReadDType("dtype", "float32");
@@ -119,6 +121,33 @@ class CaseReader {
   }
 
  private:
+  void ReadRecompute(StepCase& out) const {
+    const std::string what = TextOr("recompute", "full");
+    if (what == "full") return;
+    if (what == "selective") {
+      out.checkpoint_kind = CheckpointKind::kByOperator;
+      return;
+    }
+    constexpr std::string_view kEvery = "every:";
+    const auto every = what.starts_with(kEvery)
+                           ? ReadWhole(what.substr(kEvery.size()))
+                           : std::nullopt;
+    if (!every) return Refuse("recompute", "is no kind of the recorder");
+    out.checkpoint_every = *every;
+  }
+
+  // From 1 to 1,000.
+  static std::optional<int64_t> ReadWhole(const std::string& text) {
+    int64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    constexpr int64_t kMost = 1000;
+    if (error != std::errc() || stop != end || number < 1 || number > kMost) {
+      return std::nullopt;
+    }
+    return number;
+  }
+
   // What the recorder calls "none" is not there.
   std::string Text(std::string_view key) const {
     std::string text = fields_.OptionalText(key);

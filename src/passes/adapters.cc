@@ -46,6 +46,12 @@ class Injection {
         fused_(FusedTargetsOf(model_type)) {}
 
   std::optional<AdapterRefusal> Run() {
+    if (settings_->dora && settings_->dropout > 0) {
+      return AdapterRefusal{
+          "DoRA with dropout computes the layer's own product again, which is "
+          "not followed",
+          "set the adapters' dropout to 0"};
+    }
     if (auto refusal = Choose()) return refusal;
     for (Parameter& parameter : graph_->parameters) {
       StopTraining(*graph_, parameter);
@@ -195,7 +201,10 @@ class Injection {
     for (uint32_t i = 1; i < regions; ++i) {
       const std::string path = graph_->PathOf(RegionId{i});
       for (const std::string& name : names) {
-        if (!IsMetBy(path, name)) continue;
+        // By the end of its path, whatever stands before it: "norm" means
+        // every layer norm, too. Source: peft 0.21, utils/other.py
+        // (_set_trainable).
+        if (!path.ends_with(name) || IsAdapters(RegionId{i})) continue;
         found.insert(name);
         if (!SaveModule(RegionId{i})) {
           return AdapterRefusal{
@@ -218,6 +227,15 @@ class Injection {
                        : fmt::format("did you mean {}?", near.front())};
     }
     return std::nullopt;
+  }
+
+  // Within what an adapter is made of.
+  bool IsAdapters(RegionId region) const {
+    for (; region.valid(); region = (*graph_)[region].parent) {
+      const std::string& name = (*graph_)[region].name;
+      if (name.starts_with("lora_") || name == "base_layer") return true;
+    }
+    return false;
   }
 
   // False where a parameter is another's.

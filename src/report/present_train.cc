@@ -24,6 +24,13 @@ std::string VerdictText(const FitVerdict& verdict) {
   return out;
 }
 
+// For a table.
+std::string ShortVerdict(const FitVerdict& verdict) {
+  if (verdict.fit != Fit::kCannotTell) return std::string(NameOf(verdict.fit));
+  if (!verdict.margin) return "cannot tell";
+  return verdict.likely ? "likely fits" : "likely does not";
+}
+
 std::string PeakText(const TrainMemory& memory) {
   if (memory.operation.empty()) {
     return fmt::format("in the {}", NameOf(memory.peak_phase));
@@ -160,10 +167,10 @@ class Presenter {
     document_.Set("candidates", answer_.candidates);
     for (const Lever& lever : answer_.levers) {
       document_.AddRow(
-          "levers",
-          {lever.what, lever.option, lever.needed.any(),
-           VerdictText(lever.verdict), fmt::format("{:.2f} times", lever.flops),
-           lever.training.empty() ? Cell() : Cell(lever.training)});
+          "levers", {lever.what, lever.option, lever.needed.any(),
+                     ShortVerdict(lever.verdict),
+                     fmt::format("{:.2f} times", lever.flops),
+                     lever.training.empty() ? Cell() : Cell(lever.training)});
     }
   }
 

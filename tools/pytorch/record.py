@@ -25,7 +25,9 @@ Keys of a case (defaults in brackets):
                           an encoder-decoder reads `tgt` decoder tokens in all three; its decode takes
                           the encoder's output, and a cache of `tgt` tokens and the encoder's `seq`
     checkpoint [0]        1: activation checkpointing of every block, non-reentrant
-    lora [none]           "r=8,targets=q_proj+v_proj" (peft)
+    recompute [full]      full | every:2: of every second block | selective: of all but what torchtitan's choice of
+                          operators gives
+    lora [none]           "r=8,targets=q_proj+v_proj" (peft), with dora=1, rslora=1, saved=norm+lm_head
     freeze [none]         comma list of parameter-name prefixes that take no gradient
     optimizer [adamw_fused]  none | sgd | adamw_fused | adamw_foreach | adamw_loop | adafactor
     steps [2]             optimizer steps: the first creates the states, the last is reported
@@ -82,7 +84,7 @@ from torch.utils.flop_counter import flop_registry  # noqa: E402
 transformers.logging.set_verbosity_error()
 
 DEFAULTS = dict(batch=1, seq=128, tgt=0, dtype="float32", autocast="none", attn="sdpa", experts="grouped_mm", mode="train",
-                checkpoint=0, lora="none", freeze="none", optimizer="adamw_fused", steps=2, accumulate=1, mask=0, over="none",
+                checkpoint=0, recompute="full", lora="none", freeze="none", optimizer="adamw_fused", steps=2, accumulate=1, mask=0, over="none",
                 device="cuda", edit="none")
 DEFAULTS["class"] = "none"
 SHORT = {torch.float32: "f32", torch.bfloat16: "bf16", torch.float16: "f16", torch.int64: "i64", torch.int32: "i32",
@@ -426,7 +428,9 @@ def build_model(raw, cfg, cls, c):
         kv = dict(x.split("=") for x in c["lora"].split(","))
         t = kv["targets"]
         lc = peft.LoraConfig(r=int(kv["r"]), lora_alpha=16, lora_dropout=float(kv.get("dropout", 0)),
-                             target_modules="all-linear" if t == "all-linear" else t.split("+"), task_type=kv.get("task"))
+                             target_modules="all-linear" if t == "all-linear" else t.split("+"), task_type=kv.get("task"),
+                             use_dora=kv.get("dora") == "1", use_rslora=kv.get("rslora") == "1",
+                             modules_to_save=kv["saved"].split("+") if "saved" in kv else None)
         # The adapters are made where and as they must be; moving them there is what fake tensors cannot do.
         peft.tuners.tuners_utils.BaseTunerLayer._move_adapter_to_device_of_base_layer = lambda *a, **k: None
         move, torch.nn.Module.to = torch.nn.Module.to, lambda self, *a, **k: self
@@ -436,8 +440,38 @@ def build_model(raw, cfg, cls, c):
             model = peft.get_peft_model(model, lc, autocast_adapter_dtype=kv.get("adapter", "float32") == "float32")
         torch.nn.Module.to = move
     if c["checkpoint"]:
-        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        checkpoint_blocks(model, c["recompute"])
     return raw, cfg, cls, model
+
+
+def checkpoint_blocks(model, how):
+    kwargs = {"use_reentrant": False}
+    if how == "selective":
+        kwargs["context_fn"] = selective_contexts
+    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs=kwargs)
+    if how.startswith("every:"):
+        from transformers.modeling_layers import GradientCheckpointingLayer
+        blocks = [m for m in model.modules() if isinstance(m, GradientCheckpointingLayer)]
+        for i, block in enumerate(blocks):
+            block.gradient_checkpointing = (i + 1) % int(how[6:]) == 0
+
+
+def selective_contexts():
+    """torchtitan 0.3, distributed/activation_checkpoint.py: products and attention stay, every second mm does not."""
+    from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
+    from torch._functorch.partitioners import get_default_op_list
+    aten = torch.ops.aten
+    save = {op.default for op in get_default_op_list().compute_intensive_ops}
+    save |= {aten._scaled_dot_product_cudnn_attention.default, aten.max.default, aten.topk.default}
+    count = collections.Counter()
+
+    def policy(ctx, op, *args, **kwargs):
+        if op == aten.mm.default:
+            count[ctx.is_recompute] += 1
+        keeps = op in save and (op != aten.mm.default or count[ctx.is_recompute] % 2)
+        return CheckpointPolicy.MUST_SAVE if keeps else CheckpointPolicy.PREFER_RECOMPUTE
+
+    return create_selective_checkpoint_contexts(policy)
 
 
 def unique_numel(tensors):
