@@ -91,7 +91,8 @@ std::vector<OptionRow> SpeedRows() {
   return {
       {.name = "gpu",
        .value = "NAME",
-       .doc = "The card, by the name that people use.",
+       .doc = "The card, by the name that people use, or a file that describes "
+              "it (foretell gpu --device).",
        .aliases = {"card", "device"}},
       {.name = "engine",
        .value = "NAME",

@@ -136,7 +136,8 @@ std::vector<OptionRow> LayoutRows() {
   return {
       {.name = "gpu",
        .value = "NAME",
-       .doc = "The card, by a name such as h100, a100-40gb or mi300x.",
+       .doc = "The card, by a name such as h100, a100-40gb or mi300x, or a "
+              "file that describes it (foretell gpu --device).",
        .suggested = {"h100", "h200", "b200", "a100-80gb", "a100-40gb", "l40s",
                      "l4", "t4", "rtx-4090", "rtx-5090", "mi300x"},
        .aliases = {"device", "card"}},

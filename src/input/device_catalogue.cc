@@ -191,6 +191,7 @@ bool DifferInMemory(const std::vector<Match>& matches) {
 }  // namespace
 
 Device FindDevice(std::string_view name, const Place& place) {
+  if (name.ends_with(".json")) return LoadDeviceFile(std::string(name));
   std::vector<Match> matches = NearestMatches(name);
   if (matches.empty()) Unknown(name, place);
   if (DifferInMemory(matches)) Ambiguous(name, place, matches);

@@ -5,6 +5,9 @@
 // Tesla, AMD, Instinct, …) do not matter; a size behind the name ("80GB") must
 // be the card's own, and picks among its kinds. Out: the card.
 //
+// A name that ends with ".json" is the path of a description (device_row.h),
+// which FindDevice alone reads.
+//
 // Throws InputErrors where no card has the name, with the nearest names, and
 // where it fits cards that differ in memory, naming them.
 #ifndef FORETELL_INPUT_DEVICE_CATALOGUE_H_

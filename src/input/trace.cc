@@ -46,7 +46,7 @@ std::optional<TraceTensor> ParseTensor(std::string_view text) {
 // over.
 void CollectTensors(const ConfigValue& value, std::vector<TraceTensor>& out) {
   if (const auto text = value.AsString()) {
-    if (auto tensor = ParseTensor(*text)) out.push_back(std::move(*tensor));
+    if (const auto tensor = ParseTensor(*text)) out.push_back(*tensor);
     return;
   }
   for (const ConfigValue& item : value.items()) CollectTensors(item, out);

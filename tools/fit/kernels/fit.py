@@ -30,6 +30,8 @@ def main():
     parser.add_argument("--out", default=os.path.join(ROOT, "data/kernels"))
     parser.add_argument("--kinds", help="of these alone; the file keeps "
                         "its others")
+    parser.add_argument("--grow", type=float, default=1., help="as many "
+                        "times the trees, where a file has room")
     args = parser.parse_args()
     rows = tables.devices(os.path.join(ROOT, "data/accelerators.jsonl"))
     for system in args.systems or tables.SYSTEMS:
@@ -44,7 +46,7 @@ def main():
             if table is None:
                 continue
             start = time.time()
-            row, _ = surface.fit(kind, table, card)
+            row, _ = surface.fit(kind, table, card, args.grow)
             models.append(row)
             print(system, kind, row["points"], row["left_out"],
                   len(json.dumps(row)), f"{time.time() - start:.0f} s",
