@@ -92,7 +92,8 @@ std::optional<double> BitsOfRecipe(std::string_view recipe) {
   // "Q4_K_P": so many bits and the scales.
   const size_t at = recipe.find('Q');
   constexpr double kScales = 0.8;
-  if (at == std::string_view::npos || at + 1 >= recipe.size()) return {};
+  const bool is_named = at == 0 || (at == 1 && recipe[0] == 'I');
+  if (!is_named || at + 1 >= recipe.size()) return {};
   const char digit = recipe[at + 1];
   if (digit < '1' || digit > '8') return {};
   return digit - '0' + kScales;
