@@ -5,7 +5,6 @@
 #include <string>
 
 #include "answers/quantized_model.h"
-#include "answers/score/score_set.h"
 #include "base/check.h"
 #include "front/hub_options.h"
 #include "front/run_completion.h"
@@ -15,19 +14,18 @@
 #include "front/run_model.h"
 #include "front/run_models.h"
 #include "front/run_schema.h"
-#include "front/run_score.h"
 #include "front/run_serve.h"
 #include "front/run_speed.h"
 #include "front/run_step.h"
 #include "front/run_train.h"
 #include "front/run_verify.h"
+#include "front/score_commands.h"
 #include "front/step_options.h"
 #include "front/train_options.h"
 #include "front/version.h"
 #include "report/present_graph.h"
 #include "report/present_model.h"
 #include "report/present_models.h"
-#include "report/present_score.h"
 #include "report/present_serve.h"
 #include "report/present_step.h"
 #include "report/present_train.h"
@@ -169,50 +167,6 @@ CommandRow VerifyCommand() {
                     "class."}},
       .shape = VerifyShape,
       .run = RunVerify};
-}
-
-CommandRow ScoreCommand() {
-  return {
-      .name = "score",
-      .summary = "compare predictions with what others measured",
-      .description =
-          "Predicts every row of a file of measured records from its settings "
-          "alone and tells how far off the predictions are. A row is left out "
-          "only for what it lacks, and every reason is counted; where nothing "
-          "can be predicted although the row says all that matters, it counts "
-          "as missed.\n\n"
-          "The exit status is 1 where a figure falls short of a bar.",
-      .arguments = {{.name = "SET",
-                     .doc = "Which kind of records the file holds.",
-                     .allowed = ScoreSetNames()},
-                    {.name = "FILE",
-                     .doc = "Measured records, one JSON object a line.",
-                     .completion = Completion::kPath}},
-      .options =
-          {{.name = "configs",
-            .value = "DIR",
-            .doc = "Where the models' configurations lie; else "
-                   "../shared/configs, a folder `configs` beside one above "
-                   "FILE, or the catalogue.",
-            .completion = Completion::kDirectory,
-            .aliases = {"config-dir"}},
-           {.name = "aliases",
-            .value = "FILE",
-            .doc = "Which configuration belongs to which model's name; else "
-                   "../shared/truth/aliases.json, or aliases.json beside the "
-                   "records.",
-            .completion = Completion::kPath},
-           {.name = "bar",
-            .value = "NAME.KEY<=X",
-            .doc = "Hold a figure of a group against a limit, with <= or >=; "
-                   "may be given more than once.",
-            .repeatable = true}},
-      .examples = {{"foretell score weights_bytes rows.jsonl "
-                    "--bar 'all.share_0_5pct>=0.88'",
-                    "Stored elements of published checkpoints, and whether "
-                    "88 % are within half a percent."}},
-      .shape = ScoreShape,
-      .run = RunScore};
 }
 
 CommandRow ServeCommand() {
@@ -483,10 +437,10 @@ const CommandTable& Commands() {
       .global_options = GlobalOptions(),
       .commands = {ModelCommand(), TrainCommand(), StepCommand(),
                    ModelsCommand(), VerifyCommand(), ScoreCommand(),
-                   ServeCommand(), SpeedCommand(TargetArgument()),
-                   GpusCommand(), GpuCommand(), GraphCommand(),
-                   CompletionCommand(), SchemaCommand(), HelpCommand(),
-                   CompleteIdsCommand()}};
+                   ScorecardCommand(), ServeCommand(),
+                   SpeedCommand(TargetArgument()), GpusCommand(), GpuCommand(),
+                   GraphCommand(), CompletionCommand(), SchemaCommand(),
+                   HelpCommand(), CompleteIdsCommand()}};
   return table;
 }
 

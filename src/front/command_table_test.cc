@@ -50,6 +50,7 @@ TEST(Commands, AreThese) {
             "models:\n"
             "verify: configs\n"
             "score: configs aliases bar\n"
+            "scorecard: truth configs aliases\n"
             "serve: gpu gpus gpu-mem engine-version against isl osl "
             "sensitivity explain want settings configs offline\n"
             "speed: gpu engine quant kv-dtype tp pp dp ep isl osl cached "

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/input_error.h"
 #include "front/score_bar.h"
+#include "input/config_finder.h"
 #include "input/kernel_table.h"
 #include "input/measured_rows.h"
 #include "input/serving_source.h"
@@ -49,7 +50,8 @@ Outcome RunScore(const Invocation& invocation) {
                  .card_field = std::string(request.set->card_field),
                  .configs_dir = invocation.Text("configs"),
                  .aliases_file = invocation.Text("aliases")});
-  const auto serving = MakeServingSource(invocation.Text("configs"));
+  const auto serving = MakeServingSource(invocation.Text("configs").value_or(
+      ConfigsOf(invocation.Argument("FILE"))));
   request.serving = serving.get();
   const ScoreAnswer answer = AnswerScore(request);
   return {.document = PresentScore(answer), .differs = answer.FallsShort()};

@@ -91,8 +91,12 @@ ConfigFinder::ConfigFinder(const std::string& file,
         std::move(place), "is no folder",
         "pass the folder that holds the configurations (LABEL.json)"});
   }
-  folder_ = KindOfPath(kSharedConfigs) == PathKind::kFolder ? kSharedConfigs
-                                                            : ConfigsNear(file);
+  folder_ = ConfigsOf(file);
+}
+
+std::string ConfigsOf(const std::string& file) {
+  return KindOfPath(kSharedConfigs) == PathKind::kFolder ? kSharedConfigs
+                                                         : ConfigsNear(file);
 }
 
 const FoundConfig& ConfigFinder::Find(const std::string& label) {

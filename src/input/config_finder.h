@@ -29,6 +29,9 @@ struct FoundConfig {
   std::string why;
 };
 
+// The folder for a file's rows where none is given; empty where there is none.
+std::string ConfigsOf(const std::string& file);
+
 class ConfigFinder {
  public:
   // `file` is the one whose rows name configurations.

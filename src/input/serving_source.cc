@@ -214,6 +214,7 @@ class EmbeddedServing : public ServingSource {
 
 std::unique_ptr<ServingSource> MakeServingSource(
     const std::optional<std::string>& configs_dir) {
+  if (configs_dir && configs_dir->empty()) return MakeServingSource();
   return std::make_unique<EmbeddedServing>(configs_dir);
 }
 

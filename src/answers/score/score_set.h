@@ -28,6 +28,8 @@ enum class RecordForm : uint8_t {
 struct ScoreSet {
   std::string_view name = {};  // "weights_bytes"
   std::string_view doc = {};   // what is compared, one sentence
+  // Its file in a folder of truth sets; empty: "<name>.jsonl".
+  std::string_view file = {};
   // Which field of a row names its model; empty where none does.
   std::string_view model_field = "model";
   // Which names its card.
