@@ -41,7 +41,8 @@ void ReadTower(const vllm::ServedConfig& served, vllm::ProfileSizes& sizes) {
   const int64_t fixed = tokens == nullptr ? 0 : tokens->AsInteger().value_or(0);
   sizes.patches_per_token = 1;
   if (fixed > 0 && patch > 0) {
-    const auto side = static_cast<double>(image / patch);
+    const int64_t across = image / patch;  // whole patches
+    const auto side = static_cast<double>(across);
     sizes.patches_per_token = side * side / static_cast<double>(fixed);
   } else if (merge > 0 && merge <= 16) {
     sizes.patches_per_token = static_cast<double>(merge * merge);
@@ -87,6 +88,12 @@ vllm::MemoryAccount ServingMemory(const ModelConfig& config,
   if (sizes.has_towers) ReadTower(served, sizes);
   sizes.are_experts_fused = QuantizationFormat(config) == "mxfp4";
   sizes.is_latent = served.Find("kv_lora_rank") != nullptr;
+  // Sparse attention projects nothing up.
+  if (sizes.is_latent && served.Find("index_topk") == nullptr) {
+    sizes.latent_heads = served.attention_heads();
+    sizes.latent_width = served.SizeOr({"qk_nope_head_dim"}, 0) +
+                         served.SizeOr({"v_head_dim"}, 0);
+  }
   return vllm::AccountMemory(in, settings);
 }
 

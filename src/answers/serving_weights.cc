@@ -35,8 +35,8 @@ std::string TextAt(const ConfigValue& at, std::string_view key) {
 }
 
 // The plan that the words mean; its name, as PlanByDefault knows it.
-std::string PlanName(const std::string& words) {
-  const std::string format = FormatOfName(words);
+std::string PlanName(const std::string& words, const EngineVersion& version) {
+  std::string format = FormatOfName(words);
   const std::string lower = Lower(words);
   if (format == "fbgemm") return "fp8";
   if (format == "fp8") {
@@ -45,10 +45,11 @@ std::string PlanName(const std::string& words) {
   }
   if (format == "int8") return Has(lower, "gptq") ? "gptq-int8" : "w8a8";
   if (format == "nf4") {
-    // Published files of bitsandbytes quantize the scales once more; weights
-    // that vLLM quantizes as it loads do not
-    // (model_loader/bitsandbytes_loader.py).
-    return Has(lower, "bnb-4bit") || Has(lower, "unsloth") ? "nf4-dq" : "nf4";
+    // Published files of bitsandbytes quantize the scales once more, which the
+    // loader undoes from 0.10 on (bitsandbytes_loader.py, _dequantize_dq);
+    // weights that vLLM quantizes as it loads have plain scales.
+    const bool is_file = Has(lower, "bnb-4bit") || Has(lower, "unsloth");
+    return is_file && version < EngineVersion{0, 10, 0} ? "nf4-dq" : "nf4";
   }
   if (format == "int4") {
     if (Has(lower, "w4a16") || Has(lower, "compressed")) return "w4a16";
@@ -143,7 +144,7 @@ Planned PlanOf(const ModelConfig& config, const ReadModel& model,
   std::string words = settings.quantization;
   if (words.empty() && own != nullptr) words = QuantizationFormat(config);
   if (words.empty()) return out;
-  const std::string plan = PlanName(words);
+  const std::string plan = PlanName(words, settings.version);
   out.plan = PlanByDefault(plan, name, dtype);
   if (!out.plan) return out;
   // llm-compressor's examples leave the towers and gated delta nets out
@@ -171,6 +172,32 @@ Planned PlanOf(const ModelConfig& config, const ReadModel& model,
   }
   if (plan == "nvfp4") AddExpertsRule(model, *out.plan);
   return out;
+}
+
+// What latent attention keeps beside its own weights: from 0.8 on the packed
+// up-projection once more, unpacked (mla/common.py, "we just store fp16/bf16
+// copies"); in 0.7 products of it with the projections on both of its sides,
+// again in FP8 where the weights are (mla/utils.py of 0.7.3,
+// VLLM_MLA_PERFORM_MATRIX_ABSORPTION).
+double LatentCopies(const vllm::ServedConfig& served,
+                    const ServingSettings& settings, const TensorGroup& tensor,
+                    bool is_packed, double width) {
+  const auto elements = static_cast<double>(tensor.Elements().value_or(0));
+  if (settings.version >= EngineVersion{0, 8, 0}) {
+    return is_packed ? elements * width : 0;
+  }
+  if (settings.version < EngineVersion{0, 7, 0}) return 0;
+  const auto heads = static_cast<double>(served.attention_heads());
+  const auto rank = static_cast<double>(served.SizeOr({"kv_lora_rank"}, 0));
+  const auto hidden = static_cast<double>(served.hidden_size());
+  const auto queries = static_cast<double>(
+      served.Written("q_lora_rank").value_or(served.hidden_size()));
+  const auto rotary =
+      static_cast<double>(served.SizeOr({"qk_rope_head_dim"}, 0));
+  const auto layers = static_cast<double>(tensor.count);
+  const double absorbed = heads * rank * (queries + hidden);
+  return layers * (absorbed * (is_packed ? 1 : width) +
+                   queries * heads * rotary * width);
 }
 
 // A drafter loads beside the model; the launch's flags concern the model.
@@ -241,7 +268,7 @@ std::string QuantizationFormat(const ModelConfig& config) {
     words += " " + TextAt(*inner, "quant_algo");
   }
   if (Has(Lower(words), "mixed_precision")) words += " nvfp4";
-  if (const std::string format = FormatOfName(words); !format.empty()) {
+  if (std::string format = FormatOfName(words); !format.empty()) {
     return format;
   }
   const ConfigValue* bits = own->Find("bits");
@@ -320,6 +347,10 @@ Bytes ServedWeights(const ModelConfig& config, const vllm::ServedConfig& served,
       if (has_blocks && bytes < whole && (is_old || (is_asked && is_expert))) {
         bytes += static_cast<double>(*elements) * width / kMarlinGroup;
       }
+    }
+    const double whole = static_cast<double>(*elements) * width;
+    if (tensor.name.ends_with("kv_b_proj.weight")) {
+      in.copies += LatentCopies(served, settings, tensor, bytes < whole, width);
     }
     in.bytes.push_back(bytes);
   }

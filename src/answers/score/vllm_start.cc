@@ -143,15 +143,25 @@ std::vector<std::string> Words(std::string_view line) {
 // n=3", "MTP 2 tokens", "MTP, 3 draft tokens". 0 where there is none, -1 where
 // its number is not stated.
 int64_t DraftedTokens(const std::string& text) {
-  const size_t at = text.find("MTP");
+  constexpr size_t kWord = 3;
+  size_t at = text.find("MTP");
+  // Within a checkpoint's name it tells what the files hold.
+  while (at != std::string::npos &&
+         ((at > 0 && text[at - 1] == '-') ||
+          (at + kWord < text.size() && text[at + kWord] == '-'))) {
+    at = text.find("MTP", at + kWord);
+  }
   if (at == std::string::npos) return 0;
-  const std::string before =
-      text.substr(at < 12 ? 0 : at - 12, at < 12 ? at : 12);
+  constexpr size_t kBefore = 12;
+  const size_t start = at < kBefore ? 0 : at - kBefore;
+  const std::string before = text.substr(start, at - start);
   if (Has(before, "without") || Has(before, "no ")) return 0;
   constexpr size_t kNear = 20;
-  for (size_t i = at + 3; i < text.size() && i < at + kNear; ++i) {
-    if (text[i] >= '1' && text[i] <= '9' &&
-        (i + 1 == text.size() || text[i + 1] < '0' || text[i + 1] > '9')) {
+  for (size_t i = at + kWord + 1; i < text.size() && i < at + kNear; ++i) {
+    const bool is_apart = text[i - 1] == ' ' || text[i - 1] == '=';
+    const bool is_last =
+        i + 1 == text.size() || text[i + 1] < '0' || text[i + 1] > '9';
+    if (is_apart && is_last && text[i] >= '1' && text[i] <= '9') {
       return text[i] - '0';
     }
   }
@@ -225,8 +235,6 @@ std::vector<std::string> WordsOf(const ScoreSettings& s, RecordedStart& out) {
   if (!has_drafter) {
     int64_t drafted = DraftedTokens(line);
     if (drafted == 0) drafted = DraftedTokens(argv.front());
-    // A checkpoint's name may hold the word, too.
-    if (drafted < 0 && DraftedTokens(line) == 0) drafted = 0;
     if (drafted < 0) out.lacks = "how many tokens are drafted";
     if (NamesOtherDrafter(line)) out.lacks = "a drafter's configuration";
     if (drafted > 0) {

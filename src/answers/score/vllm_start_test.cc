@@ -38,6 +38,8 @@ TEST(VllmStart, DraftersMustBeKnown) {
   EXPECT_EQ(LacksOf("a", "a compose (TP 2, fp8 KV, MTP)"),
             "how many tokens are drafted");
   EXPECT_EQ(LacksOf("a", "as above without MTP"), kReadToItsCard);
+  EXPECT_EQ(LacksOf("x/A-MTP-NVFP4", "vllm serve x/A-MTP-NVFP4"),
+            kReadToItsCard);
   EXPECT_EQ(LacksOf("a", "vllm serve a + DFlash external drafter n=7"),
             "a drafter's configuration");
   EXPECT_EQ(LacksOf("a",

@@ -241,6 +241,15 @@ bool LoadModel(State& state) {
                  "a newer vLLM");
     return false;
   }
+  // vllm/transformers_utils/configs: classes of the engine's own, which serve
+  // types that its library lacks.
+  const auto classes = state.facts().lists.find("own_configs");
+  if (classes != state.facts().lists.end() &&
+      std::ranges::find(classes->second, type) != classes->second.end()) {
+    state.out->cannot_tell.emplace_back(
+        "what the engine's own configuration class works out");
+    return true;
+  }
   if (remote) {
     if (!state.Truth("trust_remote_code")) {
       state.Refuse("remote-code", "trust_remote_code",

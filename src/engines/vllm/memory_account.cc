@@ -80,6 +80,25 @@ double HeldBytes(const MemoryInput& in, const ServingSettings& s) {
   return tokens / 8192 * 0.047 * kGib + tokens * hidden * 2 * 1.165;
 }
 
+// The profile run stands for the longest context whose keys and values latent
+// attention projects up at once: eight requests of full length or four pages
+// for each request, at most 65,536 tokens (mla/common.py of 0.11.2,
+// determine_chunked_prefill_workspace_size and forward).
+double LatentBytes(const MemoryInput& in, const ServingSettings& s) {
+  if (!in.is_v1 || in.sizes.latent_heads <= 0) return 0;
+  constexpr int64_t kMostTokens = 65536;
+  constexpr int64_t kBlock = 64;
+  const int64_t length = std::clamp<int64_t>(s.max_model_len, 0, kMostTokens);
+  const int64_t requests = std::clamp<int64_t>(s.max_num_seqs, 0, kMostTokens);
+  const int64_t tokens =
+      std::min(kMostTokens, std::max(8 * length, 4 * requests * kBlock));
+  const auto ranks =
+      static_cast<double>(std::max<int64_t>(s.tensor_parallel, 1));
+  return static_cast<double>(tokens) *
+         static_cast<double>(in.sizes.latent_heads) / ranks *
+         static_cast<double>(in.sizes.latent_width) * 2;
+}
+
 bool SeesImages(const MemoryInput& in, const ServingSettings& s) {
   if (!in.sizes.has_towers || s.language_model_only || s.skip_mm_profiling) {
     return false;
@@ -117,7 +136,7 @@ Bytes Activation(const MemoryInput& in, const ServingSettings& s) {
   if (in.sizes.is_latent) peak += 0.45 * kGib * ForwardTokens(in, s) / 8192;
   // The encoder's outputs are kept while the text model runs.
   if (SeesImages(in, s)) peak += 0.2 * kGib;
-  peak = std::max(peak, EncoderBytes(in, s));
+  peak = std::max({peak, EncoderBytes(in, s), forward + LatentBytes(in, s)});
   return About(peak, 0.12, 0.25, "the profile run's sampler and forward");
 }
 

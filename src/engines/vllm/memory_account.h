@@ -33,6 +33,8 @@ struct ProfileSizes {
   int64_t tower_hidden = 0;
   int64_t tower_intermediate = 0;
   bool is_latent = false;
+  int64_t latent_heads = 0;  // query heads of latent attention
+  int64_t latent_width = 0;  // of a head's key without position, and value
   bool are_experts_fused = false;  // one kernel of MXFP4 runs them
 };
 

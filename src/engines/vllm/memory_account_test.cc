@@ -111,6 +111,22 @@ TEST(MemoryAccountTest, ATowerMayDecideThePeak) {
   EXPECT_EQ(*AccountMemory(in, settings).activation.any().value(), text);
 }
 
+TEST(MemoryAccountTest, LatentAttentionProjectsTheLongestContextUp) {
+  MemoryInput in = Llama8B();
+  in.sizes.latent_heads = 128;
+  in.sizes.latent_width = 256;
+  ServingSettings settings = Hopper(EngineVersion{0, 11, 2});
+  settings.max_num_seqs = 16;
+  settings.max_model_len = 163840;
+  const auto peak = [&] {
+    return *AccountMemory(in, settings).activation.any().value();
+  };
+  const double whole = 65536.0 * 128 * 256 * 2;
+  EXPECT_GT(peak(), whole);
+  settings.tensor_parallel = 8;
+  EXPECT_LT(peak(), whole);
+}
+
 TEST(MemoryAccountTest, UnifiedMemoryCountsTheProcess) {
   MemoryInput in = Llama8B();
   const ServingSettings settings = Hopper(EngineVersion{0, 25, 0});

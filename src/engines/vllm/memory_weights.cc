@@ -309,10 +309,12 @@ Bytes WeightsOfRank(const WeightsInput& in, const ServingSettings& settings) {
   // make_layers moves layers to the host until so much of them is there.
   const double offloaded =
       std::min(split.layers, settings.cpu_offload_gib * kGib);
-  split.layers -= offloaded;
-  const double adapters = AdapterBytes(in, settings);
   const auto ranks =
       static_cast<double>(std::max<int64_t>(settings.tensor_parallel, 1));
+  const double kept =
+      split.layers > 0 ? (split.layers - offloaded) / split.layers : 1;
+  split.layers += in.copies / ranks * kept - offloaded;
+  const double adapters = AdapterBytes(in, settings);
   // The first stage looks tokens up, the last one has the head; a tied head
   // is another copy of the table there.
   double most = 0;

@@ -38,6 +38,7 @@ struct WeightsInput {
   bool is_amd = false;
   DType dtype = DType::kBFloat16;
   double tables = 0;   // bytes that every rank holds
+  double copies = 0;   // bytes that layers derive, before splitting
   double drafter = 0;  // bytes of a drafter, before splitting
   double spread = 0.005;
 };

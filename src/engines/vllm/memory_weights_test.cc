@@ -32,7 +32,7 @@ double Value(const WeightsInput& in, const ServingSettings& settings) {
 
 TEST(MemoryWeights, TowersSplitWhereTheirHeadsDivide) {
   WeightsInput in = Of(
-      {Matrix("model.visual.blocks.#.attn.qkv.weight", 3 * 1280, 1280, 32),
+      {Matrix("model.visual.blocks.#.attn.qkv.weight", 3840, 1280, 32),
        Matrix("model.visual.blocks.#.mlp.gate_proj.weight", 3420, 1280, 32)});
   ServingSettings settings;
   const double whole = Value(in, settings);
