@@ -32,7 +32,8 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
       config, root, class_name,
       {.text_class = "PersimmonForCausalLM",
        .may_be_flat = true,
-       .text_defaults = kTextDefaults},
+       .text_defaults = kTextDefaults,
+       .run = TextRun{}},
       {}, [&](const Module& base, int64_t hidden) {
         const int64_t area = ProductOf(config, "patch_size", patch, patch);
         TowerModule(base).Linear(
@@ -50,12 +51,13 @@ constexpr std::array<std::string_view, 2> kClasses = {"FuyuForCausalLM",
 extern const Family kFuyuFamily = {
     .name = "fuyu",
     .title = "Fuyu",
-    .doc = "Persimmon that reads patches of an image; parameters only.",
+    .doc =
+        "Persimmon that reads patches of an image; its steps are of text "
+        "alone.",
     .model_types = kTypes,
     .classes = kClasses,
     .old_names = {},
     .build = Build,
-    .has_operations = false,
 };
 
 }  // namespace foretell

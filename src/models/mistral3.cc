@@ -127,7 +127,8 @@ std::unique_ptr<Model> BuildInternVl(const ConfigView& config,
                  "pad_token_id"});
   const int64_t joined = ReadJoined(config);
   return MakeComposite(
-      config, root, class_name, {.text_type = "qwen2", .ties = true},
+      config, root, class_name,
+      {.text_type = "qwen2", .ties = true, .run = TextRun{.fills_cache = true}},
       [&](const Module& base, int64_t hidden) {
         const int64_t width = AddInternTower(config.Nested("vision_config"),
                                              base.Child("vision_tower"));
@@ -165,12 +166,13 @@ extern const Family kMistral3Family = {
 extern const Family kInternVlFamily = {
     .name = "internvl",
     .title = "InternVL",
-    .doc = "A text model beside InternVL's own tower; parameters only.",
+    .doc =
+        "A text model beside InternVL's own tower; its steps are of text "
+        "alone.",
     .model_types = kInternVlTypes,
     .classes = kInternVlClasses,
     .old_names = {},
     .build = BuildInternVl,
-    .has_operations = false,
 };
 
 }  // namespace foretell
