@@ -178,9 +178,11 @@ std::optional<PeakOfRecord> PeakOfRun(const ModelConfig& config,
     }
   }
   out.device = out.reserved + found->outside;
-  const double high = out.device.any().high().value_or(0);
-  out.unspecified = Bytes::Estimated(
-      ValueOf(out.reserved), out.allocated.any().low().value_or(0), high, "");
+  // A length that is a limit, and a meter that nobody names.
+  constexpr double kWider = 0.25;
+  const double high = out.device.any().high().value_or(0) * (1 + kWider);
+  const double low = out.allocated.any().low().value_or(0) * (1 - kWider);
+  out.unspecified = Bytes::Estimated(ValueOf(out.reserved), low, high, "");
   return out;
 }
 
