@@ -256,7 +256,7 @@ void MemoryVerdict(ServeAnswer& answer) {
 
 // The rules and the verdict.
 void Conclude(const Judged& judged, const std::optional<ServingFit>& fit,
-              ServeAnswer& answer) {
+              std::optional<int64_t> request_tokens, ServeAnswer& answer) {
   const bool has_model = judged.model != nullptr;
   answer.accepted = judged.outcome.refusals.empty() &&
                     judged.outcome.at_start.empty() && has_model;
@@ -281,7 +281,21 @@ void Conclude(const Judged& judged, const std::optional<ServingFit>& fit,
           "what the KV cache needs: the launch is refused before it is planned";
     }
   }
+  if (request_tokens && fit && fit->plans.size() > 1) {
+    ServePressure pressure;
+    pressure.tokens = *request_tokens;
+    pressure.holds_low = vllm::RequestsOfLength(
+        fit->plans.front(), fit->cache.input.request, *request_tokens);
+    pressure.holds_high = vllm::RequestsOfLength(
+        fit->plans.back(), fit->cache.input.request, *request_tokens);
+    input.pressure = pressure;
+  }
   Rules(input, answer);
+  for (const Finding& finding : answer.findings) {
+    if (finding.severity != Severity::kBlock || finding.fix.empty()) continue;
+    answer.fix = finding.fix;
+    break;
+  }
   if (answer.accepted) MemoryVerdict(answer);
 }
 
@@ -380,7 +394,7 @@ void Compare(const ServeRequest& request, const Judged& here,
   answer.against = fmt::format("vLLM {} ({})", there.facts->version.ToString(),
                                there.facts->date);
   ServeAnswer concluded;
-  Conclude(there, FitOf(request, there), concluded);
+  Conclude(there, FitOf(request, there), request.request_tokens, concluded);
   answer.against_verdict = concluded.verdict;
   std::vector<std::pair<std::string, std::string>> other;
   EachSetting(there.outcome.resolved,
@@ -426,6 +440,7 @@ ServeAnswer AnswerServe(const ServeRequest& request) {
                     judged.facts->version.ToString(),
                     fmt::format("{}.{}", version.major, version.minor)));
   }
+  for (const std::string& one : request.assumed) answer.assumed.push_back(one);
   answer.form = request.line.form;
   answer.model = judged.launch.model;
   answer.architecture = judged.outcome.settings.architecture;
@@ -436,7 +451,7 @@ ServeAnswer AnswerServe(const ServeRequest& request) {
   Understood(judged, answer);
   const std::optional<ServingFit> fit = FitOf(request, judged);
   if (fit) Memory(request, judged, *fit, answer);
-  Conclude(judged, fit, answer);
+  Conclude(judged, fit, request.request_tokens, answer);
   Searches(request, judged, fit, answer);
   EachSetting(judged.outcome.resolved,
               [&](const std::string& name, const ConfigValue& value) {

@@ -32,8 +32,9 @@ struct ServeRequest {
   LaunchLine line;
   std::optional<ModelConfig> model;  // instead of the launch's own
   ServingCard card;
-  std::string card_source;  // "--gpu", "assumed"
-  int64_t cards = 0;        // 0: as many as the launch asks for
+  std::string card_source;           // "--gpu", "assumed"
+  std::vector<std::string> assumed;  // about the cards
+  int64_t cards = 0;                 // 0: as many as the launch asks for
   std::string cards_source;
   std::optional<EngineVersion> version;
   std::string version_source;
@@ -89,6 +90,7 @@ struct ServeAnswer {
   std::string cards_source;
   bool accepted = false;
   std::string verdict;
+  std::string fix;  // of the first finding that blocks; may be empty
   // What the launch was read as: name, value.
   std::vector<std::pair<std::string, std::string>> understood;
   std::vector<ServeMemoryLine> memory;  // of one card

@@ -15,6 +15,12 @@ Bytes TotalOf(const ServingCard& card) {
   if (card.runtime_bytes <= 0) {
     return Bytes::Unknown("the card's memory");
   }
+  if (card.is_estimated) {
+    return Bytes::Estimated(static_cast<double>(card.runtime_bytes),
+                            static_cast<double>(card.runtime_low),
+                            static_cast<double>(card.runtime_high),
+                            card.source);
+  }
   return Bytes::Measured(static_cast<double>(card.runtime_bytes),
                          static_cast<double>(card.runtime_low),
                          static_cast<double>(card.runtime_high),

@@ -18,9 +18,9 @@
 #include "answers/serve.h"
 #include "base/input_error.h"
 #include "front/hub_options.h"
-#include "input/device_catalogue.h"
 #include "input/launch_line.h"
 #include "input/model_lookup.h"
+#include "input/serving_card.h"
 #include "input/serving_source.h"
 #include "report/present_serve.h"
 
@@ -71,7 +71,13 @@ LaunchLine LineOf(const Invocation& invocation, size_t first,
 
 void ReadCard(const Invocation& invocation, ServeRequest& request) {
   const std::string name = invocation.Text("gpu").value_or("h100");
-  request.card = CardOf(FindDevice(name, invocation.PlaceOf("gpu")));
+  ServingCards cards = FindServingCards(name, invocation.PlaceOf("gpu"));
+  request.card = std::move(cards.card);
+  request.assumed = std::move(cards.assumed);
+  if (cards.count > 0) {
+    request.cards = cards.count;
+    request.cards_source = "--gpu";
+  }
   request.card_source = invocation.Has("gpu") ? "--gpu" : "assumed; say --gpu";
   const auto memory = invocation.Text("gpu-mem");
   if (!memory) return;
@@ -86,12 +92,29 @@ void ReadCard(const Invocation& invocation, ServeRequest& request) {
   request.card.runtime_bytes = static_cast<int64_t>(gib * kGib);
   request.card.runtime_low = request.card.runtime_bytes;
   request.card.runtime_high = request.card.runtime_bytes;
+  request.card.is_estimated = false;
   request.card_source += fmt::format(", {} GiB by --gpu-mem", *memory);
 }
 
 InputError NoGoal(const Invocation& invocation, std::string what) {
   return {invocation.PlaceOf("want"), std::move(what),
           "write --want concurrency=64,len=8192"};
+}
+
+// The engine's own --revision; empty where there is none.
+std::string RevisionOf(const LaunchLine& line) {
+  constexpr std::string_view kFlag = "--revision";
+  std::string out;
+  for (size_t i = 0; i < line.words.size(); ++i) {
+    const std::string& word = line.words[i].text;
+    if (word == kFlag && i + 1 < line.words.size()) {
+      out = line.words[i + 1].text;
+    } else if (word.starts_with(kFlag) && word.size() > kFlag.size() &&
+               word[kFlag.size()] == '=') {
+      out = word.substr(kFlag.size() + 1);
+    }
+  }
+  return out;
 }
 
 // "concurrency=64,len=8192", in any order; each once.
@@ -142,8 +165,9 @@ ServingGoal GoalOf(const Invocation& invocation, const std::string& text) {
 // the catalogue, at the hub.
 class HubServingSource : public ServingSource {
  public:
-  HubServingSource(const ServingSource& known, bool has_folder, bool offline)
-      : known_(known), has_folder_(has_folder) {
+  HubServingSource(const ServingSource& known, bool has_folder, bool offline,
+                   std::string revision)
+      : known_(known), has_folder_(has_folder), revision_(std::move(revision)) {
     how_.offline = offline;
     how_.note = NoteOnStderr;
   }
@@ -167,18 +191,23 @@ class HubServingSource : public ServingSource {
   }
   std::shared_ptr<const ModelConfig> Model(
       std::string_view name) const override {
+    const bool is_first = found_.empty();
     const auto [found, is_new] = found_.try_emplace(std::string(name));
-    if (is_new) found->second = Find(found->first);
+    if (is_new) found->second = Find(found->first, is_first);
     return found->second;
   }
 
  private:
-  std::shared_ptr<const ModelConfig> Find(const std::string& name) const {
+  // The launch's own model is asked for first; a draft has its own revision.
+  std::shared_ptr<const ModelConfig> Find(const std::string& name,
+                                          bool is_own) const {
     if (has_folder_) {
       if (auto model = known_.Model(name)) return model;
     }
     try {
-      return std::make_shared<const ModelConfig>(LookUpModel(name, how_));
+      ModelLookup how = how_;
+      if (is_own) how.revision = revision_;
+      return std::make_shared<const ModelConfig>(LookUpModel(name, how));
     } catch (const InputErrors& errors) {
       // The answer says what cannot be told without the model; why it is not
       // there is told here.
@@ -190,7 +219,8 @@ class HubServingSource : public ServingSource {
   }
 
   const ServingSource& known_;
-  bool has_folder_;  // of configurations, which --configs names
+  bool has_folder_;       // of configurations, which --configs names
+  std::string revision_;  // of the launch's own model
   ModelLookup how_;
   // Asked for once: two versions are compared with the same models.
   mutable std::map<std::string, std::shared_ptr<const ModelConfig>> found_;
@@ -220,6 +250,8 @@ Outcome RunServe(const Invocation& invocation) {
       invocation.Has("gpus") && cards) {
     request.cards = *cards;
     request.cards_source = "--gpus";
+  } else if (request.cards > 0) {
+    // --gpu lists them.
   } else if (request.line.cards) {
     request.cards = *request.line.cards;
     request.cards_source = "the launch";
@@ -241,7 +273,8 @@ Outcome RunServe(const Invocation& invocation) {
   }
   const auto known = MakeServingSource(invocation.Text("configs"));
   const HubServingSource source(*known, invocation.Has("configs"),
-                                invocation.Has("offline"));
+                                invocation.Has("offline"),
+                                RevisionOf(request.line));
   request.source = &source;
   const ServeAnswer answer = AnswerServe(request);
   return {.document =

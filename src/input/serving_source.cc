@@ -14,6 +14,7 @@
 #include "input/launch_config.h"
 #include "input/launch_flags.h"
 #include "input/model_config_source.h"
+#include "input/serving_card.h"
 #include "input/source_disk.h"
 #include "input/timed_device.h"
 
@@ -169,7 +170,7 @@ class EmbeddedServing : public ServingSource {
       }
       if (named) return CardOf(device);
     }
-    return std::nullopt;
+    return PartOfCard(name);
   }
 
   std::shared_ptr<const TimedDevice> Timed(

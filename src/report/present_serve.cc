@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,7 +50,9 @@ SectionShape Verdict() {
                             "launch pass, and nothing says that its memory "
                             "does not."),
                    FieldRow("text", "Verdict", CellType::kText,
-                            "Accepted, or the refusal that comes first.")}};
+                            "Accepted, or the refusal that comes first."),
+                   Optional(FieldRow("fix", "Fix", CellType::kText,
+                                     "What mends the first refusal."))}};
 }
 
 SectionShape MemorySection() {
@@ -205,8 +209,9 @@ void AddPoint(Document& document, std::string_view path,
   const auto integer = [](const std::optional<int64_t>& value) {
     return value ? Cell(*value) : Cell();
   };
+  // Two digits, as the engine prints its concurrency.
   const auto real = [](const std::optional<double>& value) {
-    return value ? Cell(*value) : Cell();
+    return value ? Cell(std::round(*value * 100) / 100) : Cell();
   };
   document.AddRow(
       path, {point.change.empty() ? "as it is" : point.change, point.cache,
@@ -258,6 +263,7 @@ Document PresentServe(const ServeAnswer& answer, const ServeView& view) {
   }
   document.Set("verdict.accepted", answer.accepted);
   document.Set("verdict.text", answer.verdict);
+  if (!answer.fix.empty()) document.Set("verdict.fix", answer.fix);
   for (const ServeMemoryLine& line : answer.memory) {
     document.AddRow("memory.lines", {line.what, line.bytes});
   }

@@ -5,7 +5,7 @@
 namespace foretell {
 namespace {
 
-constexpr std::array<ServeRule, 20> kRules = {{
+constexpr std::array<ServeRule, 21> kRules = {{
     {"serve/flags", "flags",
      "Reads every flag as the version's own parser does: unknown, misspelt, "
      "removed and future flags, values of the wrong kind, JSON that does not "
@@ -72,6 +72,10 @@ constexpr std::array<ServeRule, 20> kRules = {{
      "Plans the KV cache in what is left of the card and asks whether one "
      "request of the served length fits.",
      RuleCacheFit},
+    {"serve/preemption", "",
+     "Compares the sequences that the scheduler lets in with the requests of "
+     "the asked length that the cache holds at once.",
+     RulePreemption},
 }};
 
 }  // namespace

@@ -33,6 +33,13 @@ struct ServeCacheFit {
   std::string reason = {};       // of layers that cannot share a cache
 };
 
+// Requests of an asked length: how many the cache holds at once.
+struct ServePressure {
+  int64_t tokens = 0;    // prompt and answer of one
+  double holds_low = 0;  // under the least and the most that may be left
+  double holds_high = 0;
+};
+
 // What a rule sees.
 struct ServeRuleInput {
   const Launch* launch = nullptr;
@@ -43,6 +50,7 @@ struct ServeRuleInput {
   std::optional<int64_t> weights_bytes;
   std::optional<int64_t> budget_bytes;
   std::optional<ServeCacheFit> cache;
+  std::optional<ServePressure> pressure;  // where a length is asked
 };
 
 struct ServeRule {
@@ -57,6 +65,7 @@ std::span<const ServeRule> ServeRules();
 // One function per file.
 RuleOutcome RuleRefusals(const ServeRule& rule, const ServeRuleInput& input);
 RuleOutcome RuleCacheFit(const ServeRule& rule, const ServeRuleInput& input);
+RuleOutcome RulePreemption(const ServeRule& rule, const ServeRuleInput& input);
 RuleOutcome RuleWeightsFit(const ServeRule& rule, const ServeRuleInput& input);
 
 }  // namespace foretell

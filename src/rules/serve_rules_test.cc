@@ -143,6 +143,23 @@ TEST(RuleCacheFit, FiresQuietAndCannotTell) {
             "its layers; 0.00 to 0.00 GiB are left");
 }
 
+TEST(RulePreemption, FiresQuietAndUnasked) {
+  Launch launch;
+  VllmLaunch outcome;
+  outcome.settings.max_num_seqs = 256;
+  ServeRuleInput input;
+  input.launch = &launch;
+  input.outcome = &outcome;
+  EXPECT_TRUE(RunRule("serve/preemption", input).findings.empty());
+  input.pressure = ServePressure{2500, 300, 400};
+  EXPECT_TRUE(RunRule("serve/preemption", input).findings.empty());
+  input.pressure->holds_low = 8.7;
+  const RuleOutcome got = RunRule("serve/preemption", input);
+  ASSERT_EQ(got.findings.size(), 1U);
+  EXPECT_EQ(got.findings[0].severity, Severity::kInfo);
+  EXPECT_EQ(got.findings[0].fix, "--max-num-seqs 8");
+}
+
 TEST(RuleCacheFit, ADoubtHasItsNumbers) {
   Launch launch;
   VllmLaunch outcome;

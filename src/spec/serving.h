@@ -114,9 +114,10 @@ struct ServingCard {
   int64_t runtime_low = 0;
   int64_t runtime_high = 0;
   int64_t driver_bytes = 0;
-  bool unified = false;  // the processor's memory
-  bool linked = true;    // peer access between the cards
-  std::string vendor;    // "nvidia", "amd", …
+  bool unified = false;       // the processor's memory
+  bool linked = true;         // peer access between the cards
+  bool is_estimated = false;  // its memory: a slice, or under WSL
+  std::string vendor;         // "nvidia", "amd", …
   std::string source;
 };
 

@@ -1,6 +1,7 @@
 // Any bytes as a launch of vLLM: split as a shell would, read as the newest
-// version reads it and judged beside a real configuration, or refused with
-// InputErrors. Anything else thrown is a bug, and libFuzzer reports it.
+// version or one with the first engine reads it and judged beside a real
+// configuration, or refused with InputErrors. Anything else thrown is a bug,
+// and libFuzzer reports it.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,9 +20,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     const foretell::LaunchLine line = foretell::ReadLaunchText(text, "fuzz");
     const foretell::EngineFacts& facts =
-        source.Facts(foretell::ServingEngine::kVllm, {0, 33, 0});
+        source.Facts(foretell::ServingEngine::kVllm,
+                     size % 2 == 0 ? foretell::EngineVersion{0, 33, 0}
+                                   : foretell::EngineVersion{0, 8, 5});
     // A file that the bytes name is none of the fuzzer's business.
-    if (text.find("config") != std::string::npos) return 0;
+    for (const foretell::LaunchWord& word : line.words) {
+      const std::string name = word.text.substr(0, word.text.find('='));
+      if (name.size() > 2 && std::string("--config").starts_with(name)) {
+        return 0;
+      }
+    }
     const foretell::Launch launch = source.Read(facts, line);
     foretell::VllmRequest request;
     request.launch = &launch;
