@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -113,7 +114,8 @@ std::vector<std::string> ArgumentsOf(const std::string& command) {
         words[i].find("vllm-openai") != std::string::npos ||
         (words[i] == "serve" && i > 0 && words[i - 1].ends_with("vllm"));
     if (!starts) continue;
-    words.erase(words.begin(), words.begin() + static_cast<long>(i) + 1);
+    words.erase(words.begin(),
+                words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     return words;
   }
   return {};
