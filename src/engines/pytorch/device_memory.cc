@@ -15,7 +15,7 @@ int64_t CublasWorkspaceBytes(int capability) {
   constexpr int64_t kThreads = 2;  // the loop's, and autograd's
   constexpr int64_t kKib = 1024;
   const int64_t each =
-      capability / 10 == 9 ? 8 * 4096 * kKib : 2 * 4096 * kKib + 8 * 16 * kKib;
+      capability / 10 == 9 ? kKib * 4096 * 8 : kKib * 4096 * 2 + kKib * 16 * 8;
   return kThreads * each;
 }
 
