@@ -116,7 +116,11 @@ TEST(CatalogueData, LosesNoKeyThatMatters) {
   for (const std::string& line : Lines(Embedded("models.jsonl"))) {
     const CatalogueRow row = ParseCatalogueRow(line, "data/models.jsonl");
     SCOPED_TRACE(row.id);
-    ASSERT_TRUE(files.contains(row.id));
+    if (!files.contains(row.id)) {
+      // Written from a description: no file to hold it against.
+      EXPECT_EQ(row.kind, "reconstructed");
+      continue;
+    }
     const std::string path = JoinPath("../shared", files.at(row.id));
     const ConfigValue config =
         ParseJson(ReadWholeFile(path, kConfigFileBytes), path);
