@@ -12,7 +12,7 @@
 namespace foretell {
 namespace {
 
-constexpr int64_t kBytes = 64 * 4;
+constexpr int64_t kBytes = int64_t{64} * 4;
 
 // A list of `blocks` blocks; each makes a tensor of 64 floats, which stays
 // where `keeps`, and a second one that goes.

@@ -41,7 +41,7 @@ std::string_view ProvenBy(const ReadModel& model) {
       model.parameters.tensors,
       [](const TensorGroup& one) { return one.experts > 0; });
   const auto found = std::ranges::find(kProvenClasses,
-                                       std::string_view(model.built.class_name),
+                                       model.built.class_name,
                                        &ProvenClass::class_name);
   if (found == kProvenClasses.end() || has_experts) return {};
   return found->by;

@@ -217,7 +217,7 @@ class Planner {
                         plan_.class_name.starts_with("Llama4");
     const int64_t out = turned ? dims[2] : dims[1];
     const int64_t in = turned ? dims[1] : dims[2];
-    ForEachBlock(group, [&](std::string name, int64_t count) {
+    ForEachBlock(group, [&](const std::string& name, int64_t count) {
       const size_t dot = name.rfind('.');
       const std::string last = name.substr(dot + 1);
       const std::string expert = name.substr(0, dot) + ".0.";
