@@ -215,7 +215,23 @@ void AddOldBuffers(const ParameterAnalysis& parameters, Items& out) {
   }
 }
 
-void AddTies(const ParameterAnalysis& parameters, Items& out) {
+// T5 saved by transformers 4 with tie_word_embeddings off holds a head of its
+// own, which from release 5 on the class ties whatever the file says
+// (models/t5/configuration_t5.py).
+bool HoldsHeadApart(const ModelConfig& config, std::string_view class_name,
+                    std::string_view name) {
+  const bool is_t5 = class_name.starts_with("T5") ||
+                     class_name.starts_with("MT5") ||
+                     class_name.starts_with("UMT5");
+  if (!is_t5 || name != "lm_head.weight") return false;
+  const ConfigValue* ties = config.root.Find("tie_word_embeddings");
+  const bool is_off = ties != nullptr && !ties->AsBool().value_or(true);
+  constexpr int64_t kAnyOfFour = 1000;
+  return is_off && IsSavedBefore(config, kAnyOfFour);
+}
+
+void AddTies(const ModelConfig& config, std::string_view class_name,
+             const ParameterAnalysis& parameters, Items& out) {
   // Heads first: of equal tensors the first is taken for the one stored.
   std::vector<TiedName> ties = parameters.ties;
   std::ranges::stable_partition(ties, [](const TiedName& tie) {
@@ -226,8 +242,10 @@ void AddTies(const ParameterAnalysis& parameters, Items& out) {
       if (group.name != tie.target) continue;
       TensorGroup copy = group;
       copy.name = tie.name;
+      const bool apart = HoldsHeadApart(config, class_name, tie.name);
       AddOne(tie.name + " although it is tied", copy,
-             SurplusPresence::kSometimes, out);
+             apart ? SurplusPresence::kUsual : SurplusPresence::kSometimes,
+             out);
     }
   }
 }
@@ -278,7 +296,7 @@ std::vector<SurplusItem> CheckpointSurplus(
   AddUnreadKeys(class_name, parameters, out);
   AddNextTokenLayers(config, class_name, parameters, out);
   AddMasks(config, class_name, parameters, out);
-  AddTies(parameters, out);
+  AddTies(config, class_name, parameters, out);
   AddAngles(config, parameters, out);
   AddOldBuffers(parameters, out);
   AddHeadLeftOut(class_name, parameters, out);

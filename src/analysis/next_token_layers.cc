@@ -23,6 +23,7 @@ enum class Model : uint8_t {
   kLast,       // the last
   kAttention,  // the last that attends (the others scan)
   kWindowed,   // attention of the last but one, feed-forward of the first
+  kBoth,       // the last that attends and the last of experts, one after other
 };
 
 struct Form {
@@ -53,8 +54,41 @@ constexpr std::array<Part, 4> kMimoV2 = {{{"eh_proj", Width::kJoin},
                                           {"hnorm", Width::kHidden},
                                           {"final_layernorm", Width::kHidden}}};
 
+// One product each of the embedding and of the state, which together are as
+// large as one that joins them.
+constexpr std::array<Part, 4> kDeepSeekV4 = {
+    {{"e_proj and h_proj", Width::kJoin},
+     {"enorm", Width::kHidden},
+     {"hnorm", Width::kHidden},
+     {"norm", Width::kHidden}}};
+constexpr std::array<Part, 4> kNemotron = {
+    {{"eh_proj", Width::kJoin},
+     {"enorm", Width::kHidden},
+     {"hnorm", Width::kHidden},
+     {"final_layernorm", Width::kHidden}}};
+
 // GLM-5 and K-EXAONE do not write the table and the head once more.
-constexpr std::array<Form, 10> kForms = {{
+constexpr std::array<Form, 12> kForms = {{
+    {"DeepseekV4",
+     "num_nextn_predict_layers",
+     0,
+     "mtp.{}",
+     false,
+     Model::kLast,
+     kDeepSeekV4,
+     {},
+     false,
+     false},
+    {"NemotronH",
+     "num_nextn_predict_layers",
+     0,
+     "mtp.layers.{}",
+     false,
+     Model::kBoth,
+     kNemotron,
+     {},
+     false,
+     false},
     {"DeepseekV3",
      "num_nextn_predict_layers",
      0,
@@ -229,15 +263,24 @@ bool IsAttention(std::string_view name) {
   return name.starts_with("self_attn.");
 }
 
-int64_t LastAttention(const ParameterAnalysis& parameters, int64_t layers) {
+// The last layer that has a tensor whose name is of a kind.
+template <class Is>
+int64_t LastThat(Is is, const ParameterAnalysis& parameters, int64_t layers) {
   for (int64_t layer = layers - 1; layer >= 0; --layer) {
     for (const TensorGroup& group : parameters.tensors) {
-      if (IsAttention(InLayer(group)) && HasLayer(group, layer)) {
-        return layer;
-      }
+      if (is(InLayer(group)) && HasLayer(group, layer)) return layer;
     }
   }
   return layers - 1;
+}
+
+// The layers that one of the further ones is made of, by Nemotron's pattern:
+// attention and then experts. No other pattern is published.
+bool HasOtherPattern(const ModelConfig& config, Model model) {
+  if (model != Model::kBoth) return false;
+  const ConfigValue* pattern = config.root.Find("mtp_hybrid_override_pattern");
+  const auto text = pattern == nullptr ? std::nullopt : pattern->AsString();
+  return !text || *text != "*E";
 }
 
 // The layer that a tensor of this name is copied from.
@@ -245,6 +288,7 @@ int64_t SourceOf(const Form& form, std::string_view name, int64_t layers,
                  int64_t last_attention) {
   switch (form.model) {
     case Model::kLast:
+    case Model::kBoth:
       return layers - 1;
     case Model::kAttention:
       return last_attention;
@@ -259,24 +303,37 @@ int64_t SourceOf(const Form& form, std::string_view name, int64_t layers,
 void CopyLayer(const Form& form, const ParameterAnalysis& parameters,
                int64_t layers, const std::string& place,
                std::vector<TensorGroup>& out) {
-  const int64_t last_attention = LastAttention(parameters, layers);
+  const int64_t last_attention = LastThat(IsAttention, parameters, layers);
+  const auto attends = [](std::string_view name) {
+    return name.find("q_proj") != std::string_view::npos;
+  };
+  const auto chooses = [](std::string_view name) {
+    return name.find("experts") != std::string_view::npos;
+  };
+  const bool is_both = form.model == Model::kBoth;
+  const std::array<int64_t, 2> both = {
+      is_both ? LastThat(attends, parameters, layers) : 0,
+      is_both ? LastThat(chooses, parameters, layers) : 0};
   std::vector<TensorGroup> held = parameters.tensors;
   std::ranges::copy_if(parameters.buffers, std::back_inserter(held),
                        &TensorGroup::persistent);
   for (const TensorGroup& group : held) {
     const std::string_view name = InLayer(group);
     if (name.empty()) continue;
-    if (!HasLayer(group, SourceOf(form, name, layers, last_attention))) {
-      continue;
-    }
+    const int64_t source = SourceOf(form, name, layers, last_attention);
+    const int64_t times =
+        is_both ? std::ranges::count_if(
+                      both, [&](int64_t at) { return HasLayer(group, at); })
+                : static_cast<int64_t>(HasLayer(group, source));
+    if (times == 0) continue;
     TensorGroup copy = group;
     copy.name = fmt::format("{}.{}", place, name);
     const size_t inner = group.indices.find(" x ");
     const bool nests = inner != std::string::npos;
     copy.indices = nests ? group.indices.substr(inner + 3) : std::string();
-    copy.count = 1;
+    copy.count = times;
     if (nests) {
-      copy.count = group.count / std::max<int64_t>(RunLength(group), 1);
+      copy.count = times * group.count / std::max<int64_t>(RunLength(group), 1);
     }
     out.push_back(std::move(copy));
   }
@@ -343,6 +400,7 @@ NextTokenLayers NextTokenLayersOf(const ModelConfig& config,
   const Form* form = FormOf(class_name);
   const TensorGroup* table = Table(parameters);
   if (form == nullptr || table == nullptr) return out;
+  if (HasOtherPattern(config, form->model)) return out;
   const int64_t layers = LayersNamed(parameters);
   if (layers == 0) return out;
   const auto stated = Stated(config, form->key);

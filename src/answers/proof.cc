@@ -40,8 +40,7 @@ std::string_view ProvenBy(const ReadModel& model) {
   const bool has_experts = std::ranges::any_of(
       model.parameters.tensors,
       [](const TensorGroup& one) { return one.experts > 0; });
-  const auto found = std::ranges::find(kProvenClasses,
-                                       model.built.class_name,
+  const auto found = std::ranges::find(kProvenClasses, model.built.class_name,
                                        &ProvenClass::class_name);
   if (found == kProvenClasses.end() || has_experts) return {};
   return found->by;

@@ -28,6 +28,16 @@ std::optional<QuantizedWeights> QuantizeModel(const ModelConfig& config,
   return std::nullopt;
 }
 
+void PackExpertsInFour(WeightPlan& plan) {
+  const auto experts =
+      NamePattern::Parse("re:.*experts.*", PatternSyntax::kTargets);
+  if (!experts) return;
+  PackingRule rule;
+  rule.targets.push_back(*experts);
+  rule.packing.format = PackedFormat::kMxfp4;
+  plan.rules.insert(plan.rules.begin(), std::move(rule));
+}
+
 std::optional<QuantizedWeights> QuantizedAsConfigured(
     const ModelConfig& config, const ReadModel& model,
     const std::vector<TensorGroup>& surplus) {
@@ -47,6 +57,10 @@ std::optional<QuantizedWeights> QuantizedAsConfigured(
       config.root.Find("quantization_config") == quantization ||
       config.root.Find("compression_config") == quantization;
   if (!is_whole) std::get<WeightPlan>(plan).packs_towers = false;
+  const ConfigValue* experts = config.root.Find("expert_dtype");
+  if (experts != nullptr && experts->AsString() == "fp4") {
+    PackExpertsInFour(std::get<WeightPlan>(plan));
+  }
   std::vector<TensorGroup> tensors = model.parameters.tensors;
   tensors.insert(tensors.end(), surplus.begin(), surplus.end());
   return QuantizeByPlan(tensors, std::get<WeightPlan>(plan));

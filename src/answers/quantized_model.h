@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/quantization/quantized_weights.h"
+#include "analysis/quantization/weight_plan.h"
 #include "answers/read_model.h"
 #include "spec/model_config.h"
 
@@ -27,6 +28,10 @@ std::optional<QuantizedWeights> QuantizeModel(const ModelConfig& config,
 std::optional<QuantizedWeights> QuantizedAsConfigured(
     const ModelConfig& config, const ReadModel& model,
     const std::vector<TensorGroup>& surplus = {});
+
+// Experts in MXFP4 before all other rules of the plan: DeepSeek V4's, whose
+// files say so as expert_dtype beside the quantization of the rest.
+void PackExpertsInFour(WeightPlan& plan);
 
 bool IsQuantization(std::string_view name);
 

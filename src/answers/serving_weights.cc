@@ -10,6 +10,7 @@
 
 #include "answers/quantization_config.h"
 #include "answers/quantization_defaults.h"
+#include "answers/quantized_model.h"
 #include "answers/read_model.h"
 #include "engines/vllm/memory_weights.h"
 
@@ -57,18 +58,6 @@ std::string PlanName(const std::string& words, const EngineVersion& version) {
     return Has(lower, "gptq") ? "gptq" : "awq";
   }
   return format;  // "nvfp4", "mxfp4"
-}
-
-// DeepSeek V4's checkpoints: experts in MXFP4, the rest as the settings say.
-// What loading takes and its settings leave unsaid.
-void PackExpertsInFour(WeightPlan& plan) {
-  const auto experts =
-      NamePattern::Parse("re:.*experts.*", PatternSyntax::kTargets);
-  if (!experts) return;
-  PackingRule rule;
-  rule.targets.push_back(*experts);
-  rule.packing.format = PackedFormat::kMxfp4;
-  plan.rules.insert(plan.rules.begin(), std::move(rule));
 }
 
 bool LeavesNothing(const ConfigValue& quantization) {
@@ -134,6 +123,7 @@ Planned PlanOf(const ModelConfig& config, const ReadModel& model,
     if (auto* plan = std::get_if<WeightPlan>(&read)) {
       out.is_own = true;
       out.plan = std::move(*plan);
+      // What loading takes and the settings leave unsaid.
       if (TextAt(config.root, "model_type").starts_with("deepseek_v4")) {
         PackExpertsInFour(*out.plan);
       }

@@ -164,26 +164,75 @@ std::string NameItems(const std::vector<SurplusItem>& items,
   return fmt::format("the class and {}", fmt::join(names, "; "));
 }
 
+// The configuration as this row's checkpoint has it. DeepSeek V4 gets experts
+// of four bits by training further in that format, so a base model's are of
+// eight though the file at hand may be that of the model trained on.
+ModelConfig ConfigOf(const ScoreInput& input) {
+  ModelConfig out = *input.config;
+  const std::string id = Lower(input.settings.Text("id").value_or(""));
+  if (id.ends_with("-base") && out.root.Find("expert_dtype") != nullptr) {
+    out.root.Set("expert_dtype", ConfigValue::String("fp8"));
+  }
+  return out;
+}
+
+// The checkpoint lacks the head: sentence-transformers saves AutoModel's class,
+// and so do embedding models that come from it.
+bool LacksHead(const ScoreInput& input, std::string_view class_name) {
+  const std::string id = Lower(input.settings.Text("id").value_or(""));
+  return class_name.ends_with("ForCausalLM") &&
+         id.find("embedding") != std::string::npos;
+}
+
+// Saved by transformers, whose class reads no layers that predict further
+// tokens: heretic (heretic/main.py, save_pretrained of the merged model).
+bool LacksFurtherLayers(const ScoreInput& input) {
+  return Lower(input.settings.Text("id").value_or("")).ends_with("-heretic");
+}
+
+std::vector<SurplusItem> SurplusOf(const ScoreInput& input,
+                                   const ReadModel& model) {
+  auto items = CheckpointSurplus(*input.config, model.built.class_name,
+                                 model.parameters);
+  const bool no_head = LacksHead(input, model.built.class_name);
+  const bool no_further = LacksFurtherLayers(input);
+  for (SurplusItem& item : items) {
+    if (no_head && item.left_out) item.presence = SurplusPresence::kUsual;
+    if (no_further && item.what.find("further token") != std::string::npos) {
+      item.presence = SurplusPresence::kSometimes;
+    }
+  }
+  return items;
+}
+
+// diffusers' files never say in which dtype the weights are stored.
+bool LacksDtype(const ScoreInput& input) {
+  return input.config->root.Find("_class_name") != nullptr &&
+         !input.settings.Text("dtype");
+}
+
 }  // namespace
 
 Prediction PredictWeightsBytes(const ScoreInput& input) {
   if (input.config == nullptr) return LeftOut{input.no_config};
-  const auto read = ReadModelOf(*input.config, OptionsOf(input));
+  if (LacksDtype(input)) {
+    return LeftOut{"neither the row nor its configuration states the dtype"};
+  }
+  const ModelConfig config = ConfigOf(input);
+  const auto read = ReadModelOf(config, OptionsOf(input));
   if (const auto* refusal = std::get_if<Refusal>(&read)) {
     return Missed(refusal->errors.front().what);
   }
   const ReadModel& model = std::get<ReadModel>(read);
-  const auto items = CheckpointSurplus(*input.config, model.built.class_name,
-                                       model.parameters);
+  const auto items = SurplusOf(input, model);
   const Stored how = StoredHow(input);
   if (how == Stored::kPlain || !model.parameters.total.is_exact()) {
     return Plain(model, items);
   }
   const auto weights =
       how == Stored::kAsConfigured
-          ? QuantizedAsConfigured(*input.config, model, UsualSurplus(items))
-          : QuantizeModel(*input.config, model,
-                          WordIn(*input.settings.Text("id")));
+          ? QuantizedAsConfigured(config, model, UsualSurplus(items))
+          : QuantizeModel(config, model, WordIn(*input.settings.Text("id")));
   if (!weights) return Plain(model, items);
   return std::vector<Predicted>{
       {kElements, weights->stored.any().In(Unit::kParameters)},
@@ -217,8 +266,7 @@ std::string ExplainWeightsBytes(const ScoreInput& input, const Score& score) {
                           : 1;
   const auto stored = static_cast<int64_t>(score.measured_value / size + 0.5);
   const int64_t difference = stored - model->parameters.total.exact();
-  const auto items = CheckpointSurplus(*input.config, model->built.class_name,
-                                       model->parameters);
+  const auto items = SurplusOf(input, *model);
   std::string out;
   if (const auto chosen = ExplainDifference(difference, items)) {
     out = NameItems(items, *chosen);
