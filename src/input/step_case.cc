@@ -154,9 +154,9 @@ class CaseReader {
     return text == "none" ? "" : text;
   }
 
-  std::string TextOr(std::string_view key, std::string otherwise) const {
+  std::string TextOr(std::string_view key, std::string_view otherwise) const {
     std::string text = fields_.OptionalText(key);
-    return text.empty() ? otherwise : text;
+    return text.empty() ? std::string(otherwise) : text;
   }
 
   int64_t Count(std::string_view key, int64_t otherwise) const {
