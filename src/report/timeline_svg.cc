@@ -63,7 +63,7 @@ constexpr std::string_view kStyle =
 
 // At most this many characters of a name that somebody else chose.
 std::string Shortened(const std::string& text, size_t width) {
-  const std::string harmless = Harmless(text);
+  std::string harmless = Harmless(text);
   if (DisplayWidth(harmless) <= width) return harmless;
   return Wrap(harmless, width - 1).front() + "…";
 }
@@ -171,7 +171,9 @@ class Picture {
   }
 
   void Grid() {
-    for (double at = 0; at <= top_; at += step_) {
+    const int lines = static_cast<int>(top_ / step_);
+    for (int line = 0; line <= lines; ++line) {
+      const double at = step_ * line;
       const double y = kTop + kPlotHeight * (1 - at / top_);
       Line(kLeft, y, kLeft + kPlotWidth, y, "grid");
       Text(kLeft - 8, y + 4, "text-anchor=\"end\" class=\"small\"",
@@ -272,7 +274,8 @@ class Picture {
     constexpr size_t kColumns = 4;
     for (size_t i = 0; i < shown_.size(); ++i) {
       const double x = kLeft + kColumn * static_cast<double>(i % kColumns);
-      const double y = kHeight - 70 + 22 * static_cast<double>(i / kColumns);
+      const size_t row = i / kColumns;
+      const double y = kHeight - 70 + 22 * static_cast<double>(row);
       out_ += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"12\" height=\"12\" "
           "fill=\"{}\"/>\n",

@@ -246,8 +246,8 @@ TEST(TrainStages, LogitsThatAreKeptAddUp) {
   }
   // The joined tensor beside what goes into it.
   constexpr int64_t kVocabulary = 151936;
-  const int64_t logits = 4 * 512 * kVocabulary * 2;
-  EXPECT_EQ(before, Named(Stages(job), "evaluation").stays + 31 * logits);
+  constexpr int64_t kLogits = int64_t{4} * 512 * kVocabulary * 2;
+  EXPECT_EQ(before, Named(Stages(job), "evaluation").stays + 31 * kLogits);
 }
 
 TEST(TrainStages, EachHasATimelineWhoseHighestIsItsPeak) {
