@@ -213,13 +213,12 @@ std::optional<int64_t> Stated(const ModelConfig& config, std::string_view key) {
 // "mlp.gate.weight" of "model.layers.#.mlp.gate.weight"; empty outside the
 // text model's layers.
 std::string_view InLayer(const TensorGroup& group) {
+  const std::string_view name = group.name;
   constexpr std::array<std::string_view, 4> kLayers = {
       "model.layers.#.", "model.language_model.layers.#.",
       "language_model.model.layers.#.", "layers.#."};
   for (const std::string_view start : kLayers) {
-    if (group.name.starts_with(start)) {
-      return std::string_view(group.name).substr(start.size());
-    }
+    if (name.starts_with(start)) return name.substr(start.size());
   }
   return {};
 }
@@ -341,8 +340,10 @@ void CopyLayer(const Form& form, const ParameterAnalysis& parameters,
 
 const TensorGroup* Table(const ParameterAnalysis& parameters) {
   for (const TensorGroup& group : parameters.tensors) {
-    if (group.name.ends_with("embed_tokens.weight") &&
-        group.shape.rank() == 2) {
+    const std::string_view name = group.name;
+    const bool is_table = name.ends_with("embed_tokens.weight") ||
+                          name == "model.embeddings.weight";
+    if (is_table && group.shape.rank() == 2) {
       return &group;
     }
   }

@@ -35,6 +35,7 @@ void PackExpertsInFour(WeightPlan& plan) {
   PackingRule rule;
   rule.targets.push_back(*experts);
   rule.packing.format = PackedFormat::kMxfp4;
+  rule.packing.counts_words = true;
   plan.rules.insert(plan.rules.begin(), std::move(rule));
 }
 

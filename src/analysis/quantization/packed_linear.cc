@@ -66,7 +66,7 @@ class Packer {
       case PackedFormat::kMxfp4:
         if (!Divides(in_, kMxBlock)) return;
         Add("weight_packed", "U8", {out_, in_ / 2});
-        CountAsWhole();
+        if (!packing_.counts_words) CountAsWhole();
         Add("weight_scale", "U8", {out_, in_ / kMxBlock});
         return;
       case PackedFormat::kNvfp4:

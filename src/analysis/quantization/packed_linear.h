@@ -84,6 +84,9 @@ struct Packing {
   bool input_zero_point = false;
   // NVFP4: the names of ModelOpt's, or of compressed-tensors'.
   bool modelopt_names = false;
+  // MXFP4 beside another method: the hub's counter knows its words by the
+  // method alone, and so counts these as they lie in the header.
+  bool counts_words = false;
   // AQLM: codes of in_group x out_group elements.
   int64_t codebooks = 1;
   int codebook_bits = 16;
