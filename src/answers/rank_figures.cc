@@ -13,6 +13,7 @@
 #include "answers/compile_step.h"
 #include "graph/operation_row.h"
 #include "passes/sharding/divide_step.h"
+#include "passes/sharding/units.h"
 
 namespace foretell {
 namespace {
@@ -36,14 +37,7 @@ bool CastsBuffers(const Graph& graph, const RankCase& rank) {
 // in; the step is written as if they had it already.
 bool CastsArguments(const Graph& graph, const RankCase& rank) {
   if (!rank.param_dtype) return false;
-  std::vector<RegionId> block(graph.regions.size());
-  for (uint32_t i = 0; i < graph.regions.size(); ++i) {
-    const Region& region = graph.regions[i];
-    if (region.parent.valid()) block[i] = block[region.parent.index];
-    if (!block[i].valid() && region.kind == RegionKind::kBlock) {
-      block[i] = RegionId{i};
-    }
-  }
+  const std::vector<RegionId> block = OutermostBlocks(graph);
   std::vector<std::optional<RegionId>> maker(graph.values.size());
   for (const Operation& operation : graph.operations) {
     if (!operation.region.valid()) continue;

@@ -1,11 +1,10 @@
 #include "report/present_score.h"
 
-#include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "answers/score/score_statistics.h"
-#include "base/check.h"
+#include "report/score_cells.h"
 
 namespace foretell {
 namespace {
@@ -13,11 +12,7 @@ namespace {
 std::vector<ColumnShape> GroupColumns() {
   std::vector<ColumnShape> out = {
       {"group", "Group", CellType::kText, "Which comparisons."}};
-  for (const ScoreKey& key : kScoreKeys) {
-    out.push_back({key.name, key.label,
-                   key.is_count ? CellType::kInteger : CellType::kReal, key.doc,
-                   key.name != "n"});
-  }
+  AddScoreColumns(false, out);
   return out;
 }
 
@@ -61,16 +56,7 @@ SectionShape Result() {
 std::vector<Cell> GroupCells(const std::string& name,
                              const ScoreFigures& figures) {
   std::vector<Cell> out = {name};
-  for (const ScoreKey& key : kScoreKeys) {
-    const auto figure = figures.find(std::string(key.name));
-    if (figure == figures.end()) {
-      out.emplace_back();
-    } else if (key.is_count) {
-      out.emplace_back(static_cast<int64_t>(figure->second));
-    } else {
-      out.emplace_back(figure->second);
-    }
-  }
+  AddScoreCells(figures, out);
   return out;
 }
 

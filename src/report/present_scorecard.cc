@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "answers/score/score_statistics.h"
+#include "report/score_cells.h"
 
 namespace foretell {
 namespace {
@@ -15,11 +15,7 @@ std::vector<ColumnShape> LineColumns() {
       {"group", "Group", CellType::kText, "Which comparisons of it."},
       {"rows", "Rows", CellType::kInteger, "Rows of the file."},
       {"scored", "Scored", CellType::kInteger, "Rows that were compared."}};
-  for (const ScoreKey& key : kScoreKeys) {
-    out.push_back({key.name, key.label,
-                   key.is_count ? CellType::kInteger : CellType::kReal, key.doc,
-                   true});
-  }
+  AddScoreColumns(true, out);
   return out;
 }
 
@@ -54,16 +50,7 @@ SectionShape Result() {
 
 std::vector<Cell> CellsOf(const ScorecardLine& line) {
   std::vector<Cell> out = {line.set, line.group, line.rows, line.scored};
-  for (const ScoreKey& key : kScoreKeys) {
-    const auto figure = line.figures.find(std::string(key.name));
-    if (figure == line.figures.end()) {
-      out.emplace_back();
-    } else if (key.is_count) {
-      out.emplace_back(static_cast<int64_t>(figure->second));
-    } else {
-      out.emplace_back(figure->second);
-    }
-  }
+  AddScoreCells(line.figures, out);
   return out;
 }
 

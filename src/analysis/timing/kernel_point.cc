@@ -27,18 +27,23 @@ KernelPoint Of(const MatrixProduct& s, std::string_view /*framework*/) {
   return out;
 }
 
-KernelPoint Of(const PrefillAttention& s, std::string_view /*framework*/) {
-  KernelPoint out{.kind = s.causal ? "attention_prefill" : "attention_encoder",
-                  .words = {{"attn_dtype", Text(s.dtype)}}};
-  if (s.causal) out.words.emplace_back("kv_dtype", Text(s.cache_dtype));
-  KernelVariables& v = out.numbers;
+// What prefill and decode have in common.
+template <typename Attention>
+void SetAttention(const Attention& s, KernelVariables& v) {
   v[V::kBatch] = Real(s.batch);
   v[V::kQHeads] = Real(s.heads);
   v[V::kKvHeads] = Real(s.kv_heads);
   v[V::kHeadDim] = Real(s.head_dim);
-  v[V::kSeqLen] = Real(s.query);
   v[V::kPastTokens] = Real(s.past);
   v[V::kWindow] = Real(s.window);
+}
+
+KernelPoint Of(const PrefillAttention& s, std::string_view /*framework*/) {
+  KernelPoint out{.kind = s.causal ? "attention_prefill" : "attention_encoder",
+                  .words = {{"attn_dtype", Text(s.dtype)}}};
+  if (s.causal) out.words.emplace_back("kv_dtype", Text(s.cache_dtype));
+  SetAttention(s, out.numbers);
+  out.numbers[V::kSeqLen] = Real(s.query);
   return out;
 }
 
@@ -46,13 +51,7 @@ KernelPoint Of(const DecodeAttention& s, std::string_view /*framework*/) {
   KernelPoint out{
       .kind = "attention_decode",
       .words = {{"attn_dtype", "bfloat16"}, {"kv_dtype", Text(s.cache_dtype)}}};
-  KernelVariables& v = out.numbers;
-  v[V::kBatch] = Real(s.batch);
-  v[V::kQHeads] = Real(s.heads);
-  v[V::kKvHeads] = Real(s.kv_heads);
-  v[V::kHeadDim] = Real(s.head_dim);
-  v[V::kPastTokens] = Real(s.past);
-  v[V::kWindow] = Real(s.window);
+  SetAttention(s, out.numbers);
   return out;
 }
 

@@ -38,14 +38,7 @@ class Finder {
   // By region: its unit; only blocks below the same region are units, those of
   // the region below which most parameters lie.
   void FindBlocks() {
-    std::vector<RegionId> block(graph_.regions.size());  // outermost
-    for (uint32_t i = 0; i < graph_.regions.size(); ++i) {
-      const Region& region = graph_.regions[i];
-      if (region.parent.valid()) block[i] = block[region.parent.index];
-      if (!block[i].valid() && region.kind == RegionKind::kBlock) {
-        block[i] = RegionId{i};
-      }
-    }
+    const std::vector<RegionId> block = OutermostBlocks(graph_);
     std::map<uint32_t, int64_t> elements;  // by the blocks' parent
     for (const Parameter& parameter : graph_.parameters) {
       const RegionId of = block[parameter.region.index];
@@ -149,6 +142,18 @@ class Finder {
 };
 
 }  // namespace
+
+std::vector<RegionId> OutermostBlocks(const Graph& graph) {
+  std::vector<RegionId> block(graph.regions.size());
+  for (uint32_t i = 0; i < graph.regions.size(); ++i) {
+    const Region& region = graph.regions[i];
+    if (region.parent.valid()) block[i] = block[region.parent.index];
+    if (!block[i].valid() && region.kind == RegionKind::kBlock) {
+      block[i] = RegionId{i};
+    }
+  }
+  return block;
+}
 
 ShareSize ShareOf(const Shape& shape, int64_t ranks, int64_t rank) {
   const int64_t elements = shape.Elements().value_or(0);

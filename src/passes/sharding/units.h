@@ -44,6 +44,9 @@ struct ShardUnit {
   std::optional<uint32_t> backward_end;
 };
 
+// By region, the outermost block that it lies in, or is; none outside blocks.
+std::vector<RegionId> OutermostBlocks(const Graph& graph);
+
 // In the order in which their forwards end.
 std::vector<ShardUnit> FindUnits(const Graph& graph,
                                  std::span<const GradientOf> gradients,
