@@ -218,16 +218,37 @@ void AddOldBuffers(const ParameterAnalysis& parameters, Items& out) {
 // T5 saved by transformers 4 with tie_word_embeddings off holds a head of its
 // own, which from release 5 on the class ties whatever the file says
 // (models/t5/configuration_t5.py).
-bool HoldsHeadApart(const ModelConfig& config, std::string_view class_name,
-                    std::string_view name) {
+bool IsOldUntiedT5(const ModelConfig& config, std::string_view class_name) {
   const bool is_t5 = class_name.starts_with("T5") ||
                      class_name.starts_with("MT5") ||
                      class_name.starts_with("UMT5");
-  if (!is_t5 || name != "lm_head.weight") return false;
+  if (!is_t5) return false;
   const ConfigValue* ties = config.root.Find("tie_word_embeddings");
   const bool is_off = ties != nullptr && !ties->AsBool().value_or(true);
   constexpr int64_t kAnyOfFour = 1000;
   return is_off && IsSavedBefore(config, kAnyOfFour);
+}
+
+// The publisher's converter wrote the table a second time, as the head
+// (transformers, models/gemma4/convert_gemma4_weights.py, convert). Its files
+// of the sizes without inputs per layer hold it; those for devices do not.
+bool IsConvertedGemma4(const ModelConfig& config, std::string_view class_name) {
+  if (!class_name.starts_with("Gemma4For")) return false;
+  const ConfigValue* text = config.root.Find("text_config");
+  const ConfigValue* inputs = (text == nullptr ? config.root : *text)
+                                  .Find("hidden_size_per_layer_input");
+  return inputs != nullptr && inputs->AsInteger() == 0;
+}
+
+// Whether the publisher's checkpoints hold a head that the class ties.
+bool HoldsHeadApart(const ModelConfig& config, std::string_view class_name,
+                    std::string_view name) {
+  if (name != "lm_head.weight") return false;
+  // Falcon's were written by code of its own that tied nothing: the index of
+  // tiiuae/falcon-40b states 83,671,941,120 bytes, which is with the head.
+  return class_name == "FalconForCausalLM" ||
+         IsOldUntiedT5(config, class_name) ||
+         IsConvertedGemma4(config, class_name);
 }
 
 void AddTies(const ModelConfig& config, std::string_view class_name,

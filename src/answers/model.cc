@@ -53,7 +53,7 @@ std::string OriginOf(const ModelConfig& config) {
 
 // What the class is read from.
 std::string LibraryOf(const Family& family) {
-  if (family.described_by.empty()) return FollowedLibrary();
+  if (family.described_by.empty()) return FollowedLibrary(family);
   return fmt::format("none: {} has no such class; derived from {}",
                      FollowedLibrary(), family.described_by);
 }

@@ -69,8 +69,8 @@ std::span<const ProvenClass> ProvenClasses() { return kProvenClasses; }
 Proof ProofOf(const ModelConfig& config, const ReadModel& model) {
   const Family& family = *model.built.family;
   if (family.described_by.empty()) {
-    return {ProofKind::kLibrary,
-            fmt::format("exact, as {} builds the class", FollowedLibrary())};
+    return {ProofKind::kLibrary, fmt::format("exact, as {} builds the class",
+                                             FollowedLibrary(family))};
   }
   if (HeaderAgrees(config, model)) {
     return {ProofKind::kHeader,

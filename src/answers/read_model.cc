@@ -88,6 +88,11 @@ ModelConfig WithOverrides(ModelConfig config,
 
 std::string FollowedLibrary() { return "transformers 5.23.0"; }
 
+std::string FollowedLibrary(const Family& family) {
+  if (family.name.starts_with("diffusers_")) return "diffusers 0.42.1";
+  return FollowedLibrary();
+}
+
 std::variant<ReadModel, Refusal> ReadModelOf(const ModelConfig& config,
                                              const BuildOptions& options) {
   BuildResult result = BuildModel(config, options);

@@ -36,8 +36,10 @@ ModelConfig WithOverrides(ModelConfig config,
                           const std::vector<Override>& overrides,
                           const BuildOptions& options);
 
-// The library and version whose classes the families follow.
+// The library and version whose classes the families follow: transformers, and
+// diffusers' for those that are named after it.
 std::string FollowedLibrary();
+std::string FollowedLibrary(const Family& family);
 
 }  // namespace foretell
 

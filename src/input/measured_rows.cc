@@ -21,6 +21,7 @@ namespace {
 constexpr char kSharedAliases[] = "../shared/truth/aliases.json";
 // A file of another kind would give an error per line.
 constexpr size_t kMostErrors = 20;
+constexpr char kDtype[] = "torch_dtype";
 
 using Aliases = std::map<std::string, ConfigAlias>;
 
@@ -99,12 +100,35 @@ class RowResolver {
       row.no_config = "the row names no model";
       return;
     }
-    const FoundConfig& found = finder_.Find(LabelOf(row));
+    const std::string label = LabelOf(row);
+    const FoundConfig& found = finder_.Find(label);
     row.config = found.config;
     row.no_config = found.why;
+    if (row.config == nullptr ||
+        row.config->root.Find("_class_name") == nullptr) {
+      return;
+    }
+    row.config = WithPipelineDtype(row.config, label);
   }
 
  private:
+  // diffusers' own files never state the dtype of the weights, transformers'
+  // do: a pipeline is saved as a whole, in that of its text encoders.
+  std::shared_ptr<const ModelConfig> WithPipelineDtype(
+      const std::shared_ptr<const ModelConfig>& config,
+      const std::string& label) {
+    const size_t slash = label.find('/');
+    if (slash == std::string::npos) return config;
+    const std::string encoder = label.substr(0, slash) + "/text_encoder";
+    const FoundConfig& found = finder_.Find(encoder);
+    const ConfigValue* dtype =
+        found.config == nullptr ? nullptr : found.config->root.Find(kDtype);
+    if (dtype == nullptr || config->root.Find(kDtype) != nullptr) return config;
+    auto out = std::make_shared<ModelConfig>(*config);
+    out->root.Set(kDtype, *dtype);
+    return out;
+  }
+
   std::string LabelOf(MeasuredRow& row) const {
     std::string label = LabelOfId(row.model);
     const auto alias = aliases_.find(row.model);

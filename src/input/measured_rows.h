@@ -5,8 +5,9 @@
 // aliases maps such a name to a file of the folder of configurations and says
 // how they belong together; a name that it lacks is tried as an id
 // ("Qwen/Qwen3-8B" is Qwen--Qwen3-8B.json, then the catalogue's). A row's
-// `component` chooses another file of the same folder of a pipeline. Out: the
-// rows in order; blank lines are passed over.
+// `component` chooses another file of the same folder of a pipeline; one of
+// diffusers' gets the dtype that the pipeline's first text encoder states. Out:
+// the rows in order; blank lines are passed over.
 //
 // Where no list is given: ../shared/truth/aliases.json if it exists, else
 // `aliases.json` beside the file, else none.

@@ -166,19 +166,26 @@ namespace {
 Architecture ByFile(const ConfigView& root, const BuildOptions& options) {
   Architecture out;
   out.model_type = root.OptionalText({"model_type"}).value_or("");
-  const auto names = root.TextList({"architectures"});
+  auto names = root.TextList({"architectures"});
+  // diffusers' own files name their class so, and nothing else.
+  const bool is_diffusers = !names && out.model_type.empty();
+  if (is_diffusers && root.Raw("_class_name") != nullptr) {
+    names = {root.Text({"_class_name"}, "")};
+  }
   const std::string first =
       names && !names->empty() ? names->front() : std::string();
   for (const std::string& name : names.value_or(std::vector<std::string>())) {
     if (const Family* family = Admitted(FamilyOfClass(name), options)) {
       out.family = family;
       out.class_name = name;
-      out.source = "architectures";
+      out.source = is_diffusers ? "_class_name" : "architectures";
       const Family* typed = FamilyOfModelType(out.model_type);
       // Code that comes with the weights brings its own configuration class.
       const bool is_own = !family->described_by.empty();
-      out.type_disagrees = typed != nullptr && typed != family && !is_own;
-      if (typed == nullptr && !out.model_type.empty() && !is_own) {
+      const bool has_type = !family->model_types.empty();
+      out.type_disagrees =
+          typed != nullptr && typed != family && !is_own && has_type;
+      if (typed == nullptr && !out.model_type.empty() && !is_own && has_type) {
         root.Find("config/type-and-class", Severity::kWarn, "model_type",
                   fmt::format("model_type {} is not that of {}",
                               out.model_type.substr(0, 80), name),

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -84,8 +85,7 @@ Stored StoredHow(const ScoreInput& input) {
   if (QuantizationOf(input.config->root) != nullptr) {
     const std::string lower = Lower(id);
     // A copy in full precision says so in its name.
-    const bool plain = lower.find("bf16") != std::string::npos ||
-                       lower.find("abliterated") != std::string::npos;
+    const bool plain = lower.find("bf16") != std::string::npos;
     const std::string_view in_label = WordIn(LabelOf(*input.config));
     // Another model's file: its quantization is that model's own.
     const bool foreign = !in_label.empty() && in_id.empty();
@@ -164,29 +164,10 @@ std::string NameItems(const std::vector<SurplusItem>& items,
   return fmt::format("the class and {}", fmt::join(names, "; "));
 }
 
-// The configuration as this row's checkpoint has it. DeepSeek V4 gets experts
-// of four bits by training further in that format, so a base model's are of
-// eight though the file at hand may be that of the model trained on.
-ModelConfig ConfigOf(const ScoreInput& input) {
-  ModelConfig out = *input.config;
-  const std::string id = Lower(input.settings.Text("id").value_or(""));
-  if (id.ends_with("-base") && out.root.Find("expert_dtype") != nullptr) {
-    out.root.Set("expert_dtype", ConfigValue::String("fp8"));
-  }
-  return out;
-}
-
-// The checkpoint lacks the head: sentence-transformers saves AutoModel's class,
-// and so do embedding models that come from it.
-bool LacksHead(const ScoreInput& input, std::string_view class_name) {
-  const std::string id = Lower(input.settings.Text("id").value_or(""));
-  return class_name.ends_with("ForCausalLM") &&
-         id.find("embedding") != std::string::npos;
-}
-
 // Saved by transformers, whose class reads no layers that predict further
-// tokens: heretic (heretic/main.py, save_pretrained of the merged model).
-bool LacksFurtherLayers(const ScoreInput& input) {
+// tokens: heretic saves the model so, under a name that it ends with its own
+// (heretic/main.py, save_pretrained of the merged model).
+bool IsSavedByHeretic(const ScoreInput& input) {
   return Lower(input.settings.Text("id").value_or("")).ends_with("-heretic");
 }
 
@@ -194,20 +175,19 @@ std::vector<SurplusItem> SurplusOf(const ScoreInput& input,
                                    const ReadModel& model) {
   auto items = CheckpointSurplus(*input.config, model.built.class_name,
                                  model.parameters);
-  const bool no_head = LacksHead(input, model.built.class_name);
-  const bool no_further = LacksFurtherLayers(input);
+  if (!IsSavedByHeretic(input)) return items;
   for (SurplusItem& item : items) {
-    if (no_head && item.left_out) item.presence = SurplusPresence::kUsual;
-    if (no_further && item.what.find("further token") != std::string::npos) {
-      item.presence = SurplusPresence::kSometimes;
-    }
+    if (item.what.find("further token") == std::string::npos) continue;
+    item.presence = SurplusPresence::kSometimes;
   }
   return items;
 }
 
-// diffusers' files never say in which dtype the weights are stored.
+// diffusers' files never say in which dtype the weights are stored; what their
+// pipeline says of it was added as the configuration was read.
 bool LacksDtype(const ScoreInput& input) {
   return input.config->root.Find("_class_name") != nullptr &&
+         input.config->root.Find("torch_dtype") == nullptr &&
          !input.settings.Text("dtype");
 }
 
@@ -218,7 +198,7 @@ Prediction PredictWeightsBytes(const ScoreInput& input) {
   if (LacksDtype(input)) {
     return LeftOut{"neither the row nor its configuration states the dtype"};
   }
-  const ModelConfig config = ConfigOf(input);
+  const ModelConfig& config = *input.config;
   const auto read = ReadModelOf(config, OptionsOf(input));
   if (const auto* refusal = std::get_if<Refusal>(&read)) {
     return Missed(refusal->errors.front().what);
@@ -264,7 +244,7 @@ std::string ExplainWeightsBytes(const ScoreInput& input, const Score& score) {
   const double size = score.quantity == kBytes
                           ? static_cast<double>(BytesOf(model->built.dtype))
                           : 1;
-  const auto stored = static_cast<int64_t>(score.measured_value / size + 0.5);
+  const auto stored = std::llround(score.measured_value / size);
   const int64_t difference = stored - model->parameters.total.exact();
   const auto items = SurplusOf(input, *model);
   std::string out;
