@@ -185,10 +185,14 @@ class Compiler {
         out_->model.built.model->states, [](const LayerState& state) {
           return state.kind == LayerState::Kind::kRecurrent;
         });
-    if (out_->model.built.model->runs_without_cache &&
-        step_->mode == StepMode::kPrefill) {
-      return;
-    }
+    // Layers that look ahead keep nothing: a prefill is a forward.
+    const bool keeps_nothing =
+        out_->model.built.model->runs_without_cache ||
+        std::ranges::all_of(out_->model.built.model->states,
+                            [](const LayerState& state) {
+                              return state.kind == LayerState::Kind::kNone;
+                            });
+    if (keeps_nothing && step_->mode == StepMode::kPrefill) return;
     if (cache.empty()) {
       if (is_recurrent) return;
       builder_.Fail("what this class does with a cache is not derived");

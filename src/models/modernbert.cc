@@ -105,15 +105,21 @@ class ModernBert : public Model {
         return Scored(logits, inputs, MaskedLoss);
       }
       case ModernBertUse::kSequence: {
-        const Tensor logits = Classify(Pool(hidden));
+        Tensor mask;
+        const Tensor pooled = Pool(hidden, mask);
+        Tensor state = pooled;
+        const Tensor logits = Classify(state);
         return Scored(logits, inputs, SequenceLoss, config_.labels);
       }
       case ModernBertUse::kToken: {
-        const Tensor logits = Classify(hidden);
+        Tensor state = hidden;
+        const Tensor logits = Classify(state);
         return Scored(logits, inputs, RowLoss);
       }
-      case ModernBertUse::kAnswer:
-        return StartLogits(Classify(hidden), inputs);
+      case ModernBertUse::kAnswer: {
+        Tensor state = hidden;
+        return StartLogits(Classify(state), inputs);
+      }
       case ModernBertUse::kNone:
       case ModernBertUse::kChoice:
         break;
@@ -127,17 +133,18 @@ class ModernBert : public Model {
     return out_->Forward(prepared);
   }
 
-  Tensor Classify(const Tensor& hidden) const {
-    const Tensor prepared = head_->Forward(hidden);
-    const Tensor dropped = drop_->Forward(prepared);
-    return out_->Forward(dropped);
+  // The class gives each value the same name, which outlives the logits.
+  Tensor Classify(Tensor& state) const {
+    state = head_->Forward(state);
+    state = drop_->Forward(state);
+    return out_->Forward(state);
   }
 
-  Tensor Pool(const Tensor& hidden) const {
+  // `mask` is a name of the class, too: it stays.
+  Tensor Pool(const Tensor& hidden, Tensor& mask) const {
     if (!config_.pools_mean) return Select(hidden, 1, 0);
     Builder& builder = root_.builder();
-    const Tensor mask =
-        Ones(builder, {hidden.size(0), hidden.size(1)}, DType::kBool);
+    mask = Ones(builder, {hidden.size(0), hidden.size(1)}, DType::kBool);
     const auto sum = [&] {
       const auto kept = [&] { return Mul(hidden, Unsqueeze(mask, -1)); };
       return SumOver(kept(), 1, /*keep=*/false);

@@ -23,6 +23,16 @@ void StopTraining(Graph& graph, Parameter& parameter) {
   graph.values[parameter.value.index].requires_grad = false;
 }
 
+// What peft refuses to adapt in these: their kernels read the weights
+// themselves. Source: peft 0.21, tuners/tuners_utils.py
+// (_check_lora_target_modules_mamba).
+bool IsReadByKernel(std::string_view model_type, std::string_view module) {
+  static constexpr std::string_view kTypes[] = {"falcon_h1", "mamba", "mamba2",
+                                                "falcon_mamba", "nemotron_h"};
+  return (module == "out_proj" || module == "conv1d") &&
+         std::ranges::find(kTypes, model_type) != std::ranges::end(kTypes);
+}
+
 // "layers.0.q_proj" is met by "q_proj" and by its whole name.
 bool IsMetBy(std::string_view path, std::string_view target) {
   if (path == target) return true;
@@ -43,6 +53,7 @@ class Injection {
       : builder_(&builder),
         graph_(&builder.graph()),
         settings_(&settings),
+        model_type_(model_type),
         fused_(FusedTargetsOf(model_type)) {}
 
   std::optional<AdapterRefusal> Run() {
@@ -149,6 +160,13 @@ class Injection {
       const RegionId region{i};
       const std::string path = graph_->PathOf(region);
       if (!IsMetByAny(path, targets)) continue;
+      const std::string& name = (*graph_)[region].name;
+      if (IsReadByKernel(model_type_, name)) {
+        return AdapterRefusal{
+            fmt::format("peft does not adapt {} of a model of type {}", name,
+                        model_type_),
+            "name other layers, as in_proj"};
+      }
       const auto layer =
           std::ranges::find(graph_->linears, region, &LinearLayer::region);
       if (layer == graph_->linears.end()) {
@@ -375,6 +393,7 @@ class Injection {
   Builder* builder_;
   Graph* graph_;
   const LoraSettings* settings_;
+  std::string_view model_type_;
   std::optional<std::span<const FusedTarget>> fused_;
   std::map<RegionId, Chosen> chosen_;
 };

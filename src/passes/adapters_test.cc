@@ -124,6 +124,13 @@ TEST_F(Adapters, TrainACopyOfASavedModule) {
             "no module to save is named lm_hed; did you mean lm_head?");
 }
 
+TEST_F(Adapters, RefuseWhatKernelsReadThemselves) {
+  AddLinear(builder_.root(), "out_proj", {4, 4});
+  EXPECT_EQ(Refusal({.targets = {"out_proj"}}, "mamba2"),
+            "peft does not adapt out_proj of a model of type mamba2; name "
+            "other layers, as in_proj");
+}
+
 TEST_F(Adapters, OfFusedParametersWrapTheirModule) {
   EXPECT_EQ(Refusal({.rank = 2, .targets = {"all-linear"}}, "mixtral"), "");
   EXPECT_THAT(

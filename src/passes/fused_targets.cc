@@ -16,8 +16,9 @@ constexpr FusedTarget kQwen2Moe[] = {{"gate", "gate.weight"},
 
 constexpr std::string_view kMixtralTypes[] = {"mixtral", "minimax",
                                               "minimax_m2"};
-constexpr std::string_view kQwen2MoeTypes[] = {"qwen2_moe",
-                                               "afmoe",
+// The first of their kind, qwen2_moe, stands in no table of peft: its names
+// mean linear layers alone.
+constexpr std::string_view kQwen2MoeTypes[] = {"afmoe",
                                                "deepseek_v2",
                                                "deepseek_v3",
                                                "deepseek_v32",

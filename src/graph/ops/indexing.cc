@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "graph/ops/elementwise.h"
 #include "graph/ops/indexing_gradient.h"
 #include "graph/strides.h"
 
@@ -37,8 +38,11 @@ std::string InferCat(const OperationArguments& args, Outputs& outputs) {
   if (axis < -rank || axis >= rank) return "no such axis to join along";
   const int along = axis < 0 ? axis + rank : axis;
   std::optional<int64_t> total = 0;
+  DType dtype = args.input(first).dtype;
   for (size_t i = 0; i < args.input_count(); ++i) {
     const Value& part = args.input(i);
+    // An empty part decides about the type as well.
+    dtype = PromoteTypes(dtype, part.dtype);
     if (IsNothing(part)) continue;
     if (part.shape.rank() != rank) return "parts of different rank";
     for (int other = 0; other < rank; ++other) {
@@ -50,7 +54,7 @@ std::string InferCat(const OperationArguments& args, Outputs& outputs) {
     if (!total) return "the joined extent passes 2^63 - 1";
   }
   shape.Set(along, *total);
-  outputs.push_back({shape, ContiguousStrides(shape), args.input(0).dtype, -1});
+  outputs.push_back({shape, ContiguousStrides(shape), dtype, -1});
   return "";
 }
 

@@ -183,6 +183,16 @@ class HybridDecoder : public Model {
     return cache;
   }
 
+  // Some layer attends.
+  bool KeepsTokens() const {
+    for (const auto& layer : kept_) {
+      for (const auto& [state, extents] : layer) {
+        if (state.kind != LayerState::Kind::kRecurrent) return true;
+      }
+    }
+    return false;
+  }
+
   Tensor RunBase(const ForwardInputs& inputs, std::vector<HybridCache>& cache,
                  std::vector<Tensor>& router_logits) const {
     const Scope scope = base_.Enter();
@@ -206,6 +216,11 @@ class HybridDecoder : public Model {
     const bool fills_cache =
         inputs.HasCache() || ((config_.fills_cache || inputs.fills_cache) &&
                               !builder.execution().checkpoint);
+    if (inputs.HasCache() && !KeepsTokens()) {
+      builder.Fail(
+          "the library asks the cache how long it is, which a cache of "
+          "recurrent layers alone cannot tell");
+    }
     if (inputs.past > 0) {
       cache = TakeCache(inputs);
     } else if (fills_cache) {

@@ -13,7 +13,8 @@ namespace foretell {
 namespace {
 
 // float16 alone is kept from infinity between the branches of a block.
-Tensor ClampHalf(const Tensor& hidden) {
+// `limit` is a name of the block, which keeps its last value.
+Tensor ClampHalf(const Tensor& hidden, Tensor& limit) {
   if (hidden.dtype() != DType::kFloat16) return hidden;
   Builder& builder = hidden.builder();
   const auto largest = [&] {
@@ -22,7 +23,7 @@ Tensor ClampHalf(const Tensor& hidden) {
     const Tensor less = ScalarTensor(builder, 64504, DType::kFloat32);
     return Where(any, less, most);
   };
-  const Tensor limit = largest();
+  limit = largest();
   return ClampBetween(hidden, Neg(limit), limit);
 }
 
@@ -44,9 +45,12 @@ T5FeedForward::T5FeedForward(const Module& at, const T5LayerConfig& config)
 
 Tensor T5FeedForward::Forward(Tensor hidden) const {
   const Scope scope = module.Enter();
+  // Both names outlive the product below.
+  Tensor gate;
+  Tensor linear;
   if (wi_1) {
-    const Tensor gate = act.Forward(wi.Forward(hidden));
-    const Tensor linear = wi_1->Forward(hidden);
+    gate = act.Forward(wi.Forward(hidden));
+    linear = wi_1->Forward(hidden);
     hidden = Mul(gate, linear);
     hidden = dropout.Forward(hidden);
   } else {
@@ -123,16 +127,17 @@ void T5Block::Forward(const T5StackInputs& inputs, size_t index,
   call.attention = inputs.attention;
   if (cached != nullptr) call.cached = &cached->own;
   if (cache != nullptr) call.past = cache->past;
+  Tensor limit;
   Tensor hidden =
       Attend(layer_.front(), state.hidden, Tensor(), call, state.bias);
-  hidden = ClampHalf(hidden);
+  hidden = ClampHalf(hidden, limit);
   if (layer_.size() > 2 && !inputs.encoder_hidden.empty()) {
     call.mask = Tensor();
     call.is_cross = true;
     if (cached != nullptr) call.cached = &cached->cross;
     hidden = Attend(layer_[1], hidden, inputs.encoder_hidden, call,
                     state.cross_bias);
-    hidden = ClampHalf(hidden);
+    hidden = ClampHalf(hidden, limit);
   }
   {
     const Branch& branch = layer_.back();
@@ -141,7 +146,7 @@ void T5Block::Forward(const T5StackInputs& inputs, size_t index,
     forwarded = branch.feed_forward->Forward(forwarded);
     hidden = Add(hidden, branch.dropout.Forward(forwarded));
   }
-  state.hidden = ClampHalf(hidden);
+  state.hidden = ClampHalf(hidden, limit);
 }
 
 T5Stack::T5Stack(const Module& at, const T5LayerConfig& config,
