@@ -62,6 +62,8 @@ function(foretell_third_party)
   foretell_link(foretell_input ${FORETELL_MINIZIP})
   find_library(FORETELL_LIBYAML yaml REQUIRED)
   foretell_link(foretell_input ${FORETELL_LIBYAML})
+  find_library(FORETELL_SQLITE sqlite3 REQUIRED)
+  foretell_link(foretell_input ${FORETELL_SQLITE})
   # Its declarations only: the program opens libcurl itself, when a hub is asked
   # (src/input/source_curl.h).
   find_path(curl_headers curl/curl.h REQUIRED)

@@ -12,11 +12,11 @@ constexpr std::array<std::string_view, 5> kFormulas = {
     "weights_bytes", "gguf_bytes", "engine_kv", "engine_launches",
     "launch_failures"};
 
+}  // namespace
+
 bool IsFormula(std::string_view set) {
   return std::ranges::find(kFormulas, set) != kFormulas.end();
 }
-
-}  // namespace
 
 void AddScore(const ScoreAnswer& score, ScorecardAnswer& card) {
   for (const auto& [group, figures] : score.groups) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "answers/score/score.h"
@@ -28,6 +29,9 @@ struct ScorecardAnswer {
   std::vector<std::string> missing;  // files that the folder has not
   std::vector<PeerFigure> peers;
 };
+
+// Whether a set's truth is arithmetic, which should be equal.
+bool IsFormula(std::string_view set);
 
 // Adds a set's groups; those of parts ("tpot.sglang") are left to `score`.
 void AddScore(const ScoreAnswer& score, ScorecardAnswer& card);

@@ -251,6 +251,15 @@ class Answerer {
   TrainAnswer out_;
 };
 
+// Gives the job the dtype that its weights have; what cannot be a step at all
+// is told.
+std::optional<Refusal> Prepare(const ReadModel& whole, TrainRequest& request) {
+  request.job.step.dtype = whole.built.dtype;
+  auto errors = CheckStep(whole, request.build, request.job.step);
+  if (errors.empty()) return std::nullopt;
+  return Refusal{std::move(errors)};
+}
+
 }  // namespace
 
 std::string_view NameOf(Fit fit) {
@@ -282,13 +291,20 @@ FitVerdict JudgeFit(const TrainMemory& memory, const Device& device) {
   return out;
 }
 
+std::variant<TrainMemory, Refusal> MemoryOfRequest(TrainRequest request) {
+  auto read = ReadWhole(request.config, request.build);
+  if (auto* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
+  const ReadModel& whole = std::get<ReadModel>(read);
+  if (auto refusal = Prepare(whole, request)) return std::move(*refusal);
+  return TrainModel(request.config, request.build, whole.built)
+      .MemoryOf(request.job);
+}
+
 std::variant<TrainAnswer, Refusal> AnswerTrain(TrainRequest request) {
   auto read = ReadWhole(request.config, request.build);
   if (auto* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
   const ReadModel& whole = std::get<ReadModel>(read);
-  request.job.step.dtype = whole.built.dtype;
-  auto errors = CheckStep(whole, request.build, request.job.step);
-  if (!errors.empty()) return Refusal{std::move(errors)};
+  if (auto refusal = Prepare(whole, request)) return std::move(*refusal);
   std::vector<Finding> findings;
   for (const StepRule& rule : StepRules()) {
     RuleOutcome outcome = rule.run(RuleInputOf(whole, request.job.step));

@@ -95,6 +95,9 @@ struct TrainAnswer {
 
 std::variant<TrainAnswer, Refusal> AnswerTrain(TrainRequest request);
 
+// The job's memory alone, without judging it or looking for other jobs.
+std::variant<TrainMemory, Refusal> MemoryOfRequest(TrainRequest request);
+
 }  // namespace foretell
 
 #endif  // FORETELL_ANSWERS_TRAIN_H_

@@ -7,12 +7,14 @@
 #include "answers/quantized_model.h"
 #include "base/check.h"
 #include "front/hub_options.h"
+#include "front/kept_runs.h"
 #include "front/run_completion.h"
 #include "front/run_gpus.h"
 #include "front/run_graph.h"
 #include "front/run_help.h"
 #include "front/run_model.h"
 #include "front/run_models.h"
+#include "front/run_runs.h"
 #include "front/run_schema.h"
 #include "front/run_serve.h"
 #include "front/run_speed.h"
@@ -316,7 +318,7 @@ CommandRow TrainCommand() {
           "the context are estimates with intervals. Where the intervals leave "
           "a doubt the verdict is: cannot tell.",
       .arguments = {TargetArgument()},
-      .options = Joined({TrainRows(), HubRows()}),
+      .options = Joined({TrainRows(), {RunsRow()}, HubRows()}),
       .examples =
           {{"foretell train Qwen/Qwen3-8B --gpu h100 --batch 8 --seq 4096",
             "Whether full training fits, and what would make it fit."},
@@ -438,9 +440,9 @@ const CommandTable& Commands() {
       .commands = {ModelCommand(), TrainCommand(), StepCommand(),
                    ModelsCommand(), VerifyCommand(), ScoreCommand(),
                    ScorecardCommand(), ServeCommand(),
-                   SpeedCommand(TargetArgument()), GpusCommand(), GpuCommand(),
-                   GraphCommand(), CompletionCommand(), SchemaCommand(),
-                   HelpCommand(), CompleteIdsCommand()}};
+                   SpeedCommand(TargetArgument()), RunCommand(), GpusCommand(),
+                   GpuCommand(), GraphCommand(), CompletionCommand(),
+                   SchemaCommand(), HelpCommand(), CompleteIdsCommand()}};
   return table;
 }
 

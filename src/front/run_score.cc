@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/input_error.h"
 #include "front/score_bar.h"
+#include "front/score_files.h"
 #include "input/config_finder.h"
 #include "input/kernel_table.h"
 #include "input/measured_rows.h"
@@ -53,7 +54,12 @@ Outcome RunScore(const Invocation& invocation) {
   const auto serving = MakeServingSource(invocation.Text("configs").value_or(
       ConfigsOf(invocation.Argument("FILE"))));
   request.serving = serving.get();
-  const ScoreAnswer answer = AnswerScore(request);
+  request.keeps_scores = WantsScoreFiles(invocation);
+  ScoreAnswer answer = AnswerScore(request);
+  if (request.keeps_scores) {
+    WriteScoreFiles(invocation, std::vector{ScoredSet{
+                                    answer.set, std::move(answer.scores)}});
+  }
   return {.document = PresentScore(answer), .differs = answer.FallsShort()};
 }
 

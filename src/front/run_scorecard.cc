@@ -16,6 +16,7 @@
 #include "answers/scorecard.h"
 #include "answers/verify.h"
 #include "base/input_error.h"
+#include "front/score_files.h"
 #include "input/config_finder.h"
 #include "input/measured_rows.h"
 #include "input/scorecard_record.h"
@@ -59,6 +60,7 @@ class Scorer {
     }
     card_.truth = folder_.string();
     for (const ScoreSet& set : ScoreSets()) Score(set);
+    if (WantsScoreFiles(invocation_)) WriteScoreFiles(invocation_, scored_);
     for (const std::string_view name : kRecordings) Verify(name);
     Tell("");
     return std::move(card_);
@@ -92,7 +94,12 @@ class Scorer {
                           .configs_dir = invocation_.Text("configs"),
                           .aliases_file = invocation_.Text("aliases")});
     request.serving = serving_.get();
-    AddScore(AnswerScore(request), card_);
+    request.keeps_scores = WantsScoreFiles(invocation_);
+    ScoreAnswer answer = AnswerScore(request);
+    AddScore(answer, card_);
+    if (request.keeps_scores) {
+      scored_.push_back({answer.set, std::move(answer.scores)});
+    }
   }
 
   void Verify(std::string_view name) {
@@ -107,6 +114,7 @@ class Scorer {
   std::filesystem::path folder_;
   std::unique_ptr<ServingSource> serving_;
   ScorecardAnswer card_;
+  std::vector<ScoredSet> scored_;
 };
 
 }  // namespace
@@ -116,6 +124,13 @@ Outcome RunScorecard(const Invocation& invocation) {
   if (invocation.Text("truth")) {
     card = Scorer(invocation).Run();
   } else {
+    for (const char* option : {"svg", "points"}) {
+      if (!invocation.Has(option)) continue;
+      throw InputErrors(InputError{
+          invocation.PlaceOf(option),
+          "the figures that were measured last hold no single comparisons",
+          "name the truth sets: --truth DIR"});
+    }
     ScorecardRecord last = LastScorecard();
     card.date = std::move(last.date);
     card.lines = std::move(last.lines);

@@ -11,9 +11,11 @@
 #include <variant>
 #include <vector>
 
+#include "answers/run_prediction.h"
 #include "answers/speed.h"
 #include "base/input_error.h"
 #include "front/hub_options.h"
+#include "front/kept_runs.h"
 #include "input/device_catalogue.h"
 #include "report/present_speed.h"
 
@@ -150,6 +152,7 @@ std::vector<OptionRow> SpeedRows() {
 
 CommandRow SpeedCommand(ArgumentRow target) {
   std::vector<OptionRow> options = SpeedRows();
+  options.push_back(RunsRow());
   for (OptionRow& row : HubRows()) options.push_back(std::move(row));
   return {
       .name = "speed",
@@ -172,7 +175,7 @@ CommandRow SpeedCommand(ArgumentRow target) {
       .run = RunSpeed};
 }
 
-Outcome RunSpeed(const Invocation& invocation) {
+SpeedRequest ReadSpeedRequest(const Invocation& invocation) {
   SpeedRequest request;
   const auto name = invocation.Text("gpu");
   if (!name) {
@@ -213,12 +216,20 @@ Outcome RunSpeed(const Invocation& invocation) {
   request.offload_gib =
       RealOf(invocation, "offload", 0, 1e5, "write --offload 8").value_or(0);
   request.price = RealOf(invocation, "price", 1e-6, 1e6, "write --price 2.49");
+  return request;
+}
+
+Outcome RunSpeed(const Invocation& invocation) {
+  SpeedRequest request = ReadSpeedRequest(invocation);
   request.config = LoadTarget(invocation);
   auto result = AnswerSpeed(request);
   if (auto* refusal = std::get_if<Refusal>(&result)) {
     throw InputErrors(std::move(refusal->errors));
   }
-  return {.document = PresentSpeed(std::get<SpeedAnswer>(result))};
+  const SpeedAnswer& answer = std::get<SpeedAnswer>(result);
+  return {.document = PresentSpeed(
+              answer, CalibratedFor(invocation, PredictionOf(request, answer),
+                                    request.config))};
 }
 
 }  // namespace foretell

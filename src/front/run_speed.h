@@ -5,6 +5,7 @@
 #ifndef FORETELL_FRONT_RUN_SPEED_H_
 #define FORETELL_FRONT_RUN_SPEED_H_
 
+#include "answers/speed.h"
 #include "front/command_table.h"
 #include "front/invocation.h"
 
@@ -12,6 +13,8 @@ namespace foretell {
 
 // The command's row; `target` is the argument that names a model.
 CommandRow SpeedCommand(ArgumentRow target);
+// Everything but the configuration.
+SpeedRequest ReadSpeedRequest(const Invocation& invocation);
 Outcome RunSpeed(const Invocation& invocation);
 
 }  // namespace foretell

@@ -3,9 +3,11 @@
 #include <utility>
 #include <variant>
 
+#include "answers/run_prediction.h"
 #include "answers/train.h"
 #include "answers/train_fits.h"
 #include "front/hub_options.h"
+#include "front/kept_runs.h"
 #include "front/step_options.h"
 #include "front/timeline_option.h"
 #include "front/train_options.h"
@@ -54,6 +56,10 @@ Outcome RunTrain(const Invocation& invocation) {
   if (file && answer.is_compiled) {
     WriteTimeline(invocation, *file, TimelineOf(answer));
     view.timeline_file = file->path;
+  }
+  if (answer.is_compiled) {
+    view.by_runs = CalibratedFor(
+        invocation, PredictionOf(request, answer.memory), request.config);
   }
   return {.document = PresentTrain(answer, view)};
 }

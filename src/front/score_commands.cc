@@ -6,6 +6,7 @@
 #include "answers/score/score_set.h"
 #include "front/run_score.h"
 #include "front/run_scorecard.h"
+#include "front/score_files.h"
 #include "report/present_score.h"
 #include "report/present_scorecard.h"
 
@@ -38,6 +39,7 @@ CommandRow ScoreCommand() {
        .doc = "Hold a figure of a group against a limit, with <= or >=; "
               "may be given more than once.",
        .repeatable = true});
+  for (OptionRow& row : ScoreFileRows()) options.push_back(std::move(row));
   return {
       .name = "score",
       .summary = "compare predictions with what others measured",
@@ -72,6 +74,7 @@ CommandRow ScorecardCommand() {
                          "where absent, the figures that were measured last "
                          "are told with their date.",
                   .completion = Completion::kDirectory});
+  for (OptionRow& row : ScoreFileRows()) options.push_back(std::move(row));
   return {
       .name = "scorecard",
       .summary = "how near predictions come to the truth, set by set",
@@ -85,7 +88,9 @@ CommandRow ScorecardCommand() {
       .examples = {{"foretell scorecard",
                     "The figures that were measured last."},
                    {"foretell scorecard --truth ../shared/truth",
-                    "Measured again, from the rows."}},
+                    "Measured again, from the rows."},
+                   {"foretell scorecard --truth ../shared/truth --svg card.svg",
+                    "With a picture of predicted against measured."}},
       .shape = ScorecardShape,
       .run = RunScorecard};
 }

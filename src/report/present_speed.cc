@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "report/runs_section.h"
+
 namespace foretell {
 namespace {
 
@@ -123,11 +125,12 @@ const DocumentShape& SpeedShape() {
       .name = "speed",
       .title = "Speed of serving",
       .doc = "How fast a model is served, what limits it and what it costs.",
-      .sections = {Job(), Points(), Where(), Assumed()}};
+      .sections = {Job(), Points(), RunsSection(), Where(), Assumed()}};
   return shape;
 }
 
-Document PresentSpeed(const SpeedAnswer& answer) {
+Document PresentSpeed(const SpeedAnswer& answer,
+                      const std::vector<CalibratedFigure>& by_runs) {
   Document document(SpeedShape());
   document.Set("job.model", answer.model);
   document.Set("job.card", answer.card);
@@ -161,6 +164,7 @@ Document PresentSpeed(const SpeedAnswer& answer) {
     }
     document.AddRow("speed.points", std::move(cells));
   }
+  SetRuns(document, by_runs);
   document.Set("where.concurrency", answer.explained);
   for (const SpeedPart& part : answer.token) {
     document.AddRow("where.token", {part.part, part.time});

@@ -4,6 +4,9 @@
 #ifndef FORETELL_REPORT_PRESENT_SPEED_H_
 #define FORETELL_REPORT_PRESENT_SPEED_H_
 
+#include <vector>
+
+#include "answers/calibration.h"
 #include "answers/speed.h"
 #include "report/document.h"
 #include "report/shape.h"
@@ -11,7 +14,9 @@
 namespace foretell {
 
 const DocumentShape& SpeedShape();
-Document PresentSpeed(const SpeedAnswer& answer);
+// `by_runs` are figures corrected by the user's own runs; often none.
+Document PresentSpeed(const SpeedAnswer& answer,
+                      const std::vector<CalibratedFigure>& by_runs = {});
 
 }  // namespace foretell
 

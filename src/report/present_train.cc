@@ -1,4 +1,5 @@
 #include "report/present_train.h"
+#include "report/runs_section.h"
 
 #include <fmt/format.h>
 
@@ -56,6 +57,7 @@ class Presenter {
     if (answer_.is_compiled) {
       AddVerdict();
       AddPeak();
+      SetRuns(document_, view_.by_runs);
       AddStages();
       AddHost();
       AddWhatFits();

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "answers/calibration.h"
 #include "answers/train.h"
 #include "answers/train_fits.h"
 #include "report/document.h"
@@ -20,6 +21,7 @@ const DocumentShape& TrainShape();
 
 struct TrainView {
   std::string timeline_file;  // where it was written; empty where nowhere
+  std::vector<CalibratedFigure> by_runs;  // often none
 };
 Document PresentTrain(const TrainAnswer& answer, const TrainView& view);
 

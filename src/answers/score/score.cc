@@ -26,7 +26,10 @@ ScoreInput InputOf(const MeasuredRow& row, const ScoreSet& set,
 class Scorer {
  public:
   Scorer(const ScoreRequest& request, ScoreAnswer& answer)
-      : set_(request.set), serving_(request.serving), answer_(&answer) {}
+      : set_(request.set),
+        serving_(request.serving),
+        keeps_(request.keeps_scores),
+        answer_(&answer) {}
 
   void Add(const MeasuredRow& row) {
     ++answer_->rows;
@@ -68,6 +71,7 @@ class Scorer {
   void Finish() {
     answer_->groups = GroupsOf(scores_);
     if (set_->finish != nullptr) set_->finish(scores_, answer_->groups);
+    if (keeps_) answer_->scores = scores_;
     std::ranges::stable_sort(scores_, std::greater<>(), &Score::error);
     for (Score& score : scores_) {
       if (score.equal || answer_->worst.size() == kMostWorst) break;
@@ -78,6 +82,7 @@ class Scorer {
  private:
   const ScoreSet* set_;
   const ServingSource* serving_;
+  bool keeps_;
   ScoreAnswer* answer_;
   std::vector<Score> scores_;
 };

@@ -43,6 +43,7 @@ struct ScoreAnswer {
   ScoreGroups groups;
   std::vector<Score> worst;  // at most kMostWorst, the farthest first
   std::vector<BarOutcome> bars;
+  std::vector<Score> scores;  // all, in the rows' order, where asked for
 
   bool FallsShort() const;
 };
@@ -55,6 +56,7 @@ struct ScoreRequest {
   MeasuredRows rows;
   std::vector<ScoreBar> bars;
   const ServingSource* serving = nullptr;  // outlives the answer
+  bool keeps_scores = false;               // for pictures and tables of points
 };
 
 ScoreAnswer AnswerScore(const ScoreRequest& request);
