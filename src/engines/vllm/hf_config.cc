@@ -104,7 +104,11 @@ std::optional<HfConfig> HfConfig::Sub(std::string_view key) const {
   }
   if (inner != nullptr && inner->is_object()) {
     if (const ConfigValue* said = inner->Find("model_type")) {
-      type = std::string(said->AsString().value_or(type));
+      const std::string stated(said->AsString().value_or(type));
+      // A class that the library does not know is the one that it names.
+      if (type.empty() || facts_->FindModelType(stated) != nullptr) {
+        type = stated;
+      }
     }
     return HfConfig(inner, type, *facts_);
   }

@@ -49,6 +49,7 @@ KvAccount AccountKvCache(const ModelConfig& config,
   request.context_ranks =
       std::max<int64_t>(settings.decode_context_parallel, 1);
   request.are_states_aligned = out.layers.are_states_aligned;
+  request.are_states_kept = out.layers.are_states_kept;
   return out;
 }
 

@@ -122,9 +122,21 @@ struct Alignment {
   int64_t padded_state = 0;  // 0 where pages are equal as they are
 };
 
+// Where every block's end keeps a state, a block of attention is whole chunks
+// of the state's kernel (HybridAttentionMambaModelConfig of 0.19.0).
+int64_t KeptMultiple(const ServedConfig& served,
+                     const ServingSettings& settings, const KvModel& model) {
+  constexpr int64_t kAnyChunk = 2048;  // get_mamba_chunk_size
+  const int64_t chunk = settings.mamba_block_size.value_or(
+      served.Size({"mamba_chunk_size", "chunk_size"}).value_or(kAnyChunk));
+  return std::lcm(std::clamp<int64_t>(chunk, 1, kMostSize),
+                  model.is_latent ? 64 : 16);
+}
+
 // A page of attention must hold a state: blocks grow, states are padded.
 Alignment AlignHybrid(const KvModel& model, const std::vector<Part>& parts,
-                      int64_t block, int64_t token_bytes, bool is_aligned) {
+                      int64_t block, int64_t token_bytes, bool is_aligned,
+                      int64_t kept_multiple) {
   Alignment out{block, 0};
   int64_t state = 0;
   int64_t backend_multiple = 1;
@@ -143,6 +155,7 @@ Alignment AlignHybrid(const KvModel& model, const std::vector<Part>& parts,
   if (is_aligned && model.checkpoint_alignment > 0) {
     multiple = std::lcm(multiple, model.checkpoint_alignment);
   }
+  if (kept_multiple > 0) multiple = kept_multiple;
   int64_t wanted = multiple * CeilDivide(state, Times(multiple, token_bytes));
   wanted = RoundUp(wanted, backend_multiple);
   out.block = std::max(block, wanted);
@@ -207,21 +220,25 @@ KvLayers ReadKvLayers(const ModelConfig& config,
       out.backends.push_back(backend.name);
     }
   }
-  out.are_states_aligned = has_state && settings.enable_prefix_caching &&
+  const bool are_cached = has_state && settings.enable_prefix_caching;
+  out.are_states_kept = are_cached && settings.mamba_cache_mode == "all";
+  out.are_states_aligned = are_cached && !out.are_states_kept &&
                            (rules.are_states_cached_by_default ||
                             settings.mamba_cache_mode == "align");
   int64_t block = settings.block_size.value_or(CommonBlock(parts));
   if (block <= 0 || block > kMostSize) block = kDefaultBlock;
   Alignment aligned{block, 0};
+  const bool follows_blocks = out.are_states_aligned || out.are_states_kept;
   int64_t state_block = settings.mamba_block_size.value_or(
-      out.are_states_aligned ? block : settings.max_model_len);
+      follows_blocks ? block : settings.max_model_len);
   if (model.is_hybrid) {
     aligned = AlignHybrid(
         model, parts, block,
         AttentionTokenBytes(model, parts, out.cache_dtype, settings),
-        out.are_states_aligned && rules.does_align_to_checkpoints);
+        out.are_states_aligned && rules.does_align_to_checkpoints,
+        out.are_states_kept ? KeptMultiple(served, settings, model) : 0);
     block = aligned.block;
-    if (out.are_states_aligned) state_block = block;
+    if (follows_blocks) state_block = block;
   }
   // Skipped layers are larger than the quantized rest: the common page grows.
   int64_t shared_page = 0;
@@ -255,7 +272,10 @@ KvLayers ReadKvLayers(const ModelConfig& config,
     if (IsState(part.shape)) {
       spec.block_size = std::max<int64_t>(state_block, 1);
       spec.padded_page = aligned.padded_state;
-      spec.draft_states = drafts;
+      // A draft's states beside kept ones are counted since 0.22.
+      const bool counts_drafts =
+          !out.are_states_kept || settings.version >= EngineVersion{0, 22, 0};
+      spec.draft_states = counts_drafts ? drafts : 0;
       if (!out.are_states_aligned || !rules.has_prefill_checkpoints) {
         spec.checkpoint_states = 0;
       }

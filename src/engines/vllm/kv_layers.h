@@ -25,6 +25,7 @@ struct KvLayers {
   std::string cache_dtype;  // "auto" resolved by the checkpoint
   bool is_block_outermost = false;
   bool are_states_aligned = false;
+  bool are_states_kept = false;  // mamba_cache_mode "all"
   int64_t encoder_tokens = 0;
   std::string fault;
 };

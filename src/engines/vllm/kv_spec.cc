@@ -129,7 +129,10 @@ int64_t RequestBytes(const KvSpec& spec, const KvRequestSize& request) {
     }
     case KvKind::kState: {
       const int64_t states =
-          request.are_states_aligned
+          request.are_states_kept
+              ? Plus(CeilDivide(request.length, spec.block_size),
+                     spec.draft_states)
+          : request.are_states_aligned
               ? 2 + spec.draft_states + spec.checkpoint_states
               : 1 + spec.draft_states;
       return Times(states, page);

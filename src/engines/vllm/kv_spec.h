@@ -87,6 +87,7 @@ struct KvRequestSize {
   int64_t encoder_tokens = 0;       // of a cross-attention cache
   int64_t context_ranks = 1;        // decode context parallelism
   bool are_states_aligned = false;  // mamba_cache_mode "align"
+  bool are_states_kept = false;     // "all": a state at every block's end
   bool does_chunk_add_in_flight = true;
 };
 

@@ -262,6 +262,14 @@ Derived DerivedLength(const State& state) {
 
 void ReadArchitecture(State& state) {
   const HfConfig& text = state.text;
+  if (const ConfigValue* heads = text.Get("num_attention_heads");
+      heads != nullptr && heads->is_array()) {
+    state.Refuse("other", "model",
+                 fmt::format("{} has another number of heads at every stage",
+                             state.config.model_type()),
+                 "the engine divides by one number of heads",
+                 "a model whose layers are alike");
+  }
   state.heads = text.Integer("num_attention_heads").value_or(0);
   state.hidden = text.Integer("hidden_size").value_or(0);
   state.vocabulary = text.Integer("vocab_size").value_or(0);
@@ -289,6 +297,12 @@ void ReadArchitecture(State& state) {
     out.use_mla = out.use_mla || text.Get("kv_lora_rank") != nullptr;
   }
   state.sliding_window = text.Integer("sliding_window");
+  if (const auto before = text.Integer("sliding_window_size");
+      before && text.model_type() == "mimo_v2_flash" &&
+      text.type() != nullptr) {
+    // MiMoV2FlashConfig: the tokens before one, and that one.
+    state.sliding_window = *before + 1;
+  }
   // Gemma3TextConfig halves a window that looks both ways.
   if (state.sliding_window && text.model_type() == "gemma3_text" &&
       text.Truth("use_bidirectional_attention")) {
@@ -467,7 +481,7 @@ void ResolveLength(State& state) {
       }
     }
   }
-  if (*asked == 0 && state.Since(0, 20)) {
+  if (*asked == 0 && state.Since(0, 23)) {
     state.Refuse("context-length", "max_model_len", "--max-model-len is 0",
                  "a positive length is required",
                  fmt::format("--max-model-len {}", out.derived_max_model_len));

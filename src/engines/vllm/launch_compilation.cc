@@ -106,10 +106,10 @@ void GraphSizes(State& state) {
     limit = *asked;
   } else {
     const bool wide =
-        state.Since(0, 27) && state.in->card->capability / 10 == 10;
+        state.Since(0, 28) && state.in->card->capability / 10 == 10;
     const int64_t most = wide ? 1024 : 512;
     limit = std::min(out.max_num_seqs * width * 2, most);
-    if (state.Since(0, 27)) {
+    if (state.Since(0, 29)) {
       if (width > 1) {
         uniform = UniformSizes(out.max_num_seqs, width, limit, most);
       } else if (out.max_num_seqs <= limit) {
@@ -135,7 +135,7 @@ void GraphSizes(State& state) {
       }
     }
     if (limit >= 8) AddSteps(list, limit);
-    if (tokens <= limit && state.Since(0, 27)) list.push_back(tokens);
+    if (tokens <= limit && state.Since(0, 20)) list.push_back(tokens);
     sizes.insert(list.begin(), list.end());
     for (const int64_t n : uniform) {
       if (n <= tokens) sizes.insert(n);
@@ -240,14 +240,15 @@ void ResolveCompilation(State& state) {
   }
   if (HasPieces(graphs) && out.compilation_mode != 3 &&
       !state.breakable_graphs) {
-    if (state.Since(0, 29)) {
+    if (state.Since(0, 30)) {
       graphs = graphs == "PIECEWISE" ? "NONE" : "FULL_DECODE_ONLY";
     } else {
       graphs = "NONE";
     }
   }
   if (HasFull(graphs) && out.is_pooling) {
-    graphs = "PIECEWISE";
+    const bool cuts = out.compilation_mode == 3 || state.breakable_graphs;
+    graphs = cuts ? "PIECEWISE" : "NONE";
   } else if (out.is_encoder_decoder && graphs != "NONE" &&
              graphs != "FULL_DECODE_ONLY") {
     graphs = "FULL_DECODE_ONLY";

@@ -58,7 +58,7 @@ void Mamba(State& state) {
   ServingSettings& out = state.settings();
   if (out.enable_prefix_caching) {
     if (out.mamba_cache_mode == "none") {
-      const bool all = !state.Since(0, 31) && state.arch != nullptr &&
+      const bool all = !state.Since(0, 28) && state.arch != nullptr &&
                        state.arch->Is("mamba-prefix-caching");
       out.mamba_cache_mode = all ? "all" : "align";
     }
@@ -68,7 +68,11 @@ void Mamba(State& state) {
                    "it ends with \"Chunked prefill is required\"",
                    "--enable-chunked-prefill");
     }
-    if (!out.mamba_block_size) out.mamba_block_size = state.block_size;
+    // A block that keeps a state at its end is sized with attention's.
+    const bool later = out.is_hybrid && out.mamba_cache_mode == "all";
+    if (!out.mamba_block_size && !later) {
+      out.mamba_block_size = state.block_size;
+    }
   } else {
     out.mamba_cache_mode = "none";
     if (!out.mamba_block_size) out.mamba_block_size = out.max_model_len;
@@ -85,6 +89,7 @@ void AlignPages(State& state) {
                                        RulesOf({version.minor, version.patch}));
   if (!layers.fault.empty()) return;
   state.block_size = layers.block_size;
+  if (layers.are_states_kept) out.mamba_block_size = layers.block_size;
   for (const KvLayer& layer : layers.layers) {
     if (layer.spec.kind != KvKind::kState || layer.spec.padded_page == 0) {
       continue;
@@ -194,7 +199,7 @@ void ResolveHooks(State& state) {
   }
   if (HasHook(state, "GptOssForCausalLMConfig")) state.graph_limit = 1024;
   const std::string& cache = out.cache_dtype;
-  if ((cache == "float16" || cache == "bfloat16") && state.Since(0, 20) &&
+  if ((cache == "float16" || cache == "bfloat16") && state.Since(0, 33) &&
       cache != out.dtype) {
     state.Refuse("kv-cache-dtype", "kv_cache_dtype",
                  fmt::format("a KV cache of {} beside {}", cache, out.dtype),
@@ -211,7 +216,7 @@ void ResolveHooks(State& state) {
                  "it is refused", "--enable-prefix-caching");
   }
   if (out.lora && state.arch != nullptr && !state.arch->Is("lora")) {
-    if (state.Since(0, 31)) {
+    if (state.Since(0, 33)) {
       state.Refuse("lora", "enable_lora",
                    fmt::format("{} takes no adapters", arch),
                    "its class does not implement SupportsLoRA",
@@ -225,14 +230,16 @@ void ResolveHooks(State& state) {
   out.async_scheduling = true;
   if (out.speculative) {
     const std::string& method = out.speculative->method;
-    const bool v1 = !state.Since(0, 20);
-    if (v1 && (method == "ngram" || method == "draft_model" ||
-               method == "medusa" || method == "mlp_speculator")) {
-      out.async_scheduling = false;
-    }
+    // The runner of 0.33 takes them all; a draft model was taken from 0.28.
+    const bool bars = !state.Since(0, 33) &&
+                      (method == "ngram" || method == "medusa" ||
+                       method == "mlp_speculator" || method == "suffix" ||
+                       (method == "draft_model" && !state.Since(0, 28)));
+    if (bars) out.async_scheduling = false;
   }
   if (out.is_pooling && state.Since(0, 20)) out.async_scheduling = false;
-  if (state.executor == "ray" && !state.Since(0, 20)) {
+  // RayExecutorV2, the default since 0.21, is one of several processes.
+  if (state.executor == "ray" && !state.Since(0, 21)) {
     out.async_scheduling = false;
   }
   out.async_scheduling =
@@ -246,7 +253,7 @@ void ResolveHooks(State& state) {
       state.in->launch->Environment(
           "VLLM_ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE") != nullptr;
   const bool transfers =
-      state.Flag("kv_transfer_config") != nullptr && !state.Since(0, 20);
+      state.Flag("kv_transfer_config") != nullptr && !state.Since(0, 22);
   out.disable_hybrid_kv_cache_manager = hybrid.value_or(needs || transfers);
   if (state.prefix_lm && out.is_multimodal) state.disable_chunked_mm = true;
   out.enforce_eager = state.Truth("enforce_eager");

@@ -99,7 +99,9 @@ const EngineArchitecture* Normalized(const State& state,
 }
 
 bool IsComposite(const State& state) {
-  return state.text.object() != state.config.object();
+  // A flat file's text part is of another class than the whole.
+  return state.text.object() != state.config.object() ||
+         state.text.model_type() != state.config.model_type();
 }
 
 // The wrapper around the library's own class, where that can be wrapped.
@@ -115,7 +117,9 @@ const EngineArchitecture* Wrapped(const State& state, const std::string& arch) {
   std::string name = "Transformers";
   if (IsComposite(state)) name += "MultiModal";
   if (state.experts > 0) name += "MoE";
-  const Suffix* match = SuffixOf(arch, "", "");
+  // Asked to generate, a class that embeds is wrapped as one that does.
+  const Suffix* match =
+      state.Text("runner") == "generate" ? nullptr : SuffixOf(arch, "", "");
   if (match != nullptr && match->runner == "pooling" &&
       match->convert == "embed") {
     name += "EmbeddingModel";
@@ -229,7 +233,9 @@ bool LoadModel(State& state) {
         inner == nullptr ? nullptr : inner->Find("model_type");
     const std::string part(said == nullptr ? ""
                                            : said->AsString().value_or(""));
-    if (known->own || part.empty() ||
+    // Exaone4_5Config renames its text part's class itself.
+    const bool renames = part == "exaone4_5_text";
+    if (known->own || part.empty() || renames ||
         state.facts().FindModelType(part) != nullptr) {
       return true;
     }
@@ -311,7 +317,7 @@ bool InspectClass(State& state) {
   // The runner.
   if (!runner.empty() && runner != "auto") {
     state.runner = runner;
-  } else if (state.Since(0, 20) && !convert.empty() && convert != "auto" &&
+  } else if (state.Since(0, 22) && !convert.empty() && convert != "auto" &&
              convert != "none") {
     state.runner = "pooling";
   } else {

@@ -25,7 +25,7 @@ bool CheckSizes(State& state) {
     const auto size = state.Number(name);
     if (!size || *size >= 1) continue;
     // Before sizes were checked a size of 0 ended in a division by it.
-    const bool checked = state.Since(0, 20);
+    const bool checked = state.Since(0, 23);
     state.Refuse(checked ? "other" : "parallel-divisibility", std::string(name),
                  fmt::format("{} is {}", name, *size),
                  "a size of at least 1 is required", "1");
@@ -54,7 +54,7 @@ void DataParallel(State& state) {
   const auto rank = state.Number("data_parallel_rank");
   const bool outside =
       state.Truth("data_parallel_external_lb") || rank.has_value();
-  if (outside && out.data_parallel > 1 && !out.is_moe && state.Since(0, 20)) {
+  if (outside && out.data_parallel > 1 && !out.is_moe && state.Since(0, 21)) {
     state.Refuse("gpu-count", "data_parallel_rank",
                  "a model without experts is served as one rank of several",
                  "external data parallelism is for models with experts",

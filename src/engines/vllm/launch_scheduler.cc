@@ -34,11 +34,11 @@ BatchDefaults DefaultsOf(const State& state) {
     const bool many = state.Since(0, 8) && (hopper || !state.Since(0, 8, 1));
     return {hopper && state.Since(0, 7) ? 8192 : 2048, many ? 1024 : 256};
   }
-  if (state.Since(0, 27) && card.driver_bytes >= 160 * kGib) {
+  if (state.Since(0, 28) && card.driver_bytes >= 160 * kGib) {
     return {16384, 1024};
   }
   // GB10: NVML knows no total of it (platforms/cuda.py, which then falls back
-  // to one of 0), and since 0.27 it is named.
+  // to one of 0), and since 0.33 it is named.
   const bool small = card.capability == 121;
   if (card.driver_bytes >= 70 * kGib && !small &&
       (name.find("a100") == std::string::npos || !state.Since(0, 9))) {
@@ -116,7 +116,7 @@ void ResolveCaching(State& state) {
   } else {
     chunks = state.attn_type != "encoder_decoder";
     prefixes = state.attn_type == "decoder" ||
-               (state.attn_type == "hybrid" && state.Since(0, 20));
+               (state.attn_type == "hybrid" && state.Since(0, 26));
   }
   out.enable_chunked_prefill =
       state.Choice("enable_chunked_prefill").value_or(chunks);
@@ -205,7 +205,7 @@ void ResolveCache(State& state) {
   }
   // The flag has no effect since caching of prefixes decides (0.33).
   if (const std::string t = state.Text("mamba_cache_mode");
-      !t.empty() && !state.Since(0, 27)) {
+      !t.empty() && !state.Since(0, 33)) {
     out.mamba_cache_mode = t;
   }
   out.mamba_block_size = state.Number("mamba_block_size");
@@ -227,7 +227,7 @@ void ResolveCache(State& state) {
   }
   mixed = mixed || state.text.model_type() == "modernbert";
   const bool one =
-      state.Since(0, 20) ? (!has_kinds && !mixed) || all_slide : !mixed;
+      state.Since(0, 27) ? (!has_kinds && !mixed) || all_slide : !mixed;
   if (one) state.cache_sliding_window = state.sliding_window;
   if (out.disable_sliding_window) state.cache_sliding_window.reset();
 }

@@ -177,6 +177,25 @@ std::optional<Draft> ReadDraft(State& state, const ModelConfig& model,
   return out;
 }
 
+// Families whose layers hand an Eagle 3 draft their hidden states, and the
+// minor release that took each (aux_hidden_states_supported of vllm/config/
+// speculative.py, 0.10 to 0.21; the list is gone since).
+constexpr std::pair<std::string_view, int> kGivesHiddenStates[] = {
+    {"llama", 10},       {"qwen", 10},       {"gpt_oss", 11},
+    {"minicpm", 11},     {"afmoe", 16},      {"hunyuan_v1_dense", 16},
+    {"hunyuan_vl", 16},  {"nemotron_h", 17}, {"deepseek_v2", 18},
+    {"deepseek_v3", 18}, {"kimi_k2", 18},    {"gemma4", 20},
+    {"minimax_m2", 20},  {"laguna", 21}};
+
+bool GivesHiddenStates(const State& state) {
+  if (!state.Since(0, 10) || state.Since(0, 22)) return true;
+  const std::string& type = state.text.model_type();
+  return std::ranges::any_of(kGivesHiddenStates, [&](const auto& one) {
+    return state.Since(0, one.second) &&
+           type.find(one.first) != std::string::npos;
+  });
+}
+
 }  // namespace
 
 void ResolveSpeculative(State& state) {
@@ -338,7 +357,7 @@ void ResolveSpeculative(State& state) {
     }
     if (spec.method == "mtp" && mtp != nullptr) {
       const bool v32 =
-          mtp->architecture == "DeepseekV32MTPModel" && !state.Since(0, 20);
+          mtp->architecture == "DeepseekV32MTPModel" && !state.Since(0, 29);
       draft->architectures = {
           std::string(v32 ? "DeepSeekMTPModel" : mtp->architecture)};
       if (!spec.tokens) spec.tokens = draft->predicts;
@@ -369,6 +388,14 @@ void ResolveSpeculative(State& state) {
                   "\"num_speculative_tokens\": 3");
       return;
     }
+    if (spec.method == "eagle3" && !GivesHiddenStates(state)) {
+      RefuseDraft(state,
+                  fmt::format("{} gives no hidden states to a draft",
+                              state.text.model_type()),
+                  "eagle3 is for the families of a list in this release",
+                  "--engine-version 0.22, or another method");
+      return;
+    }
     const int64_t target = out.tensor_parallel;
     if (!spec.draft_tp) {
       spec.draft_tp = target;
@@ -393,10 +420,10 @@ void ResolveSpeculative(State& state) {
       length = *spec.max_len;
     }
     length = std::min(length, out.max_model_len);
-    // Since 0.20s the served length follows a draft whose positions cannot be
+    // Since 0.33 the served length follows a draft whose positions cannot be
     // stretched.
     const bool shares = spec.method != "draft_model" && draft->only_sizes;
-    if (state.Since(0, 30) && !shares && length < out.max_model_len) {
+    if (state.Since(0, 33) && !shares && length < out.max_model_len) {
       out.max_model_len = length;
     }
     if (spec.method == "draft_model" && draft->vocabulary != state.vocabulary) {
