@@ -16,6 +16,7 @@
 #include "analysis/quantization/packed_linear.h"
 #include "answers/derived_tensors.h"
 #include "answers/packed_names.h"
+#include "answers/packed_plan.h"
 #include "answers/stored_match.h"
 #include "base/checked.h"
 
@@ -47,6 +48,7 @@ class Comparison {
       : config_(config),
         model_(model),
         checkpoint_(checkpoint),
+        packed_plan_(config, model),
         match_(checkpoint, std::string(model.built.family->name),
                model.built.class_name,
                {.heads = NumberOf(config, "num_attention_heads"),
@@ -91,6 +93,14 @@ class Comparison {
     }
     if (checkpoint_.names_only) {
       out_.names += "; names alone: only the index is there";
+    }
+    if (packed_plan_.is_known() && !is_gguf()) {
+      out_.names +=
+          "; packed weights tensor by tensor, as quantization_config says";
+    } else if (out_.packed > 0) {
+      out_.names += "; packed weights by their bits alone";
+      const std::string& missing = packed_plan_.missing();
+      if (!missing.empty()) out_.names += ": it is not known " + missing;
     }
   }
 
@@ -155,6 +165,12 @@ class Comparison {
                                        ? std::string_view()
                                        : DTypeName(tensor.dtype);
     for (const StoredPiece& piece : pieces) {
+      PackedExpectation expected;
+      if (!is_gguf()) expected = packed_plan_.Of(tensor, piece);
+      if (!expected.tensors.empty()) {
+        ComparePlanned(piece, expected.tensors);
+        continue;
+      }
       const StoredTensor* stored = match_.FindTensor(piece.name);
       const bool is_plain = stored != nullptr;
       if (!is_plain) stored = match_.FindPacked(piece.name);
@@ -164,7 +180,10 @@ class Comparison {
         continue;
       }
       if (!used_.insert(stored->name).second) continue;
-      if (checkpoint_.names_only) {
+      if (expected.is_skipped && (!is_plain || HasCompanion(stored->name))) {
+        Add(DifferenceKind::kDtype, stored->name, derived + ", not converted",
+            Shown(stored->shape, stored->dtype));
+      } else if (checkpoint_.names_only) {
         ++out_.equal;
       } else if (is_plain && SameShape(stored->shape, piece.shape)) {
         CompareTypes(*stored, derived, dtype);
@@ -172,6 +191,55 @@ class Comparison {
         ComparePacked(*stored, piece, derived, is_plain);
       }
     }
+  }
+
+  // What takes a weight's place, the holder of its elements first. Notes that
+  // a library writes for itself may be absent.
+  void ComparePlanned(const StoredPiece& piece,
+                      const std::vector<ExpectedTensor>& expected) {
+    const ExpectedTensor& holder = expected.front();
+    const std::string shown = Shown(holder.shape, holder.dtype);
+    const StoredTensor* held = match_.FindTensor(holder.name);
+    if (held == nullptr) {
+      const StoredTensor* plain = match_.FindTensor(piece.name);
+      if (plain == nullptr) {
+        Add(DifferenceKind::kMissing, holder.name, shown, "");
+      } else if (used_.insert(plain->name).second) {
+        Add(DifferenceKind::kDtype, plain->name, shown + ", packed",
+            Shown(plain->shape, plain->dtype));
+      }
+      return;
+    }
+    if (!used_.insert(held->name).second) return;
+    bool is_equal = true;
+    for (const ExpectedTensor& tensor : expected) {
+      is_equal = CompareExpected(tensor) && is_equal;
+    }
+    if (is_equal) ++out_.packed;
+  }
+
+  bool CompareExpected(const ExpectedTensor& expected) {
+    const StoredTensor* stored = match_.FindTensor(expected.name);
+    if (stored == nullptr) stored = match_.FindTensor(expected.other_name);
+    const std::string shown = Shown(expected.shape, expected.dtype);
+    if (stored == nullptr) {
+      if (!expected.is_required) return true;
+      Add(DifferenceKind::kMissing, expected.name, shown, "");
+      return false;
+    }
+    planned_.insert(stored->name);
+    if (checkpoint_.names_only) return true;
+    if (!HasExpectedShape(expected, *stored)) {
+      Add(DifferenceKind::kShape, expected.name, shown,
+          Shown(stored->shape, stored->dtype));
+      return false;
+    }
+    // torch and ONNX spell element types their own way.
+    if (checkpoint_.format != CheckpointFormat::kSafetensors) return true;
+    if (HasExpectedType(expected, *stored)) return true;
+    Add(DifferenceKind::kDtype, expected.name, shown,
+        Shown(stored->shape, stored->dtype));
+    return false;
   }
 
   // ggml's tensors have four dims, 1 where the model has none.
@@ -265,7 +333,8 @@ class Comparison {
       std::string why;
       const auto module = ModuleOfCompanion(stored.name);
       const auto item = known.find(WithoutIndices(stored.name).name);
-      if (module && IsOfPacked(*module)) {
+      const bool is_planned = planned_.contains(stored.name);
+      if (is_planned || (module && IsOfPacked(*module))) {
         why = "scales, zero points and maps of packed weights";
       } else if (item != known.end()) {
         why = item->second;
@@ -301,10 +370,13 @@ class Comparison {
   const ModelConfig& config_;
   const ReadModel& model_;
   const Checkpoint& checkpoint_;
+  PackedPlan packed_plan_;
   StoredMatch match_;
   AgainstAnswer out_;
   std::unordered_set<std::string> used_;
   std::unordered_set<std::string> companions_;
+  std::unordered_set<std::string>
+      planned_;  // found as packed weights have them
   std::map<Key, std::vector<std::vector<int64_t>>> tuples_;
   std::vector<Key> keys_;  // in the order of their first member
 };

@@ -5,8 +5,10 @@
 // difference: a tensor that is missing, one too many, another shape, another
 // element type. Names go through the library's own renaming (StoredAs), through
 // its prefixes, and for GGUF through llama.cpp's (GgufSpellings). Ties need one
-// of their names. Packed weights count as what they stand for where their bits
-// add up; their scales and zero points are named, not counted as surplus.
+// of their names. Where a quantization_config says how weights are packed, what
+// takes the place of each is compared by name, shape and element type
+// (PackedPlan); else packed weights count as what they stand for where their
+// bits add up. Scales and zero points are named, not counted as surplus.
 //
 // What a checkpoint holds beyond its class and is known to (layers that predict
 // further tokens, old buffers) is explained and is no difference.

@@ -174,6 +174,8 @@ class PlanReader {
     } else {
       packing.double_quantized =
           Switch(object_, "bnb_4bit_use_double_quant", false);
+      // transformers' own default is fp4 (BitsAndBytesConfig).
+      packing.is_fp4 = TextOf(object_, "bnb_4bit_quant_type") != "nf4";
     }
     packing.compute_dtype = plan_.dtype;
     plan_.experts = ExpertWeights::kKept;

@@ -4,7 +4,6 @@
 #include <variant>
 
 #include "answers/gguf_facts.h"
-#include "answers/quantization_config.h"
 #include "answers/quantization_defaults.h"
 
 namespace foretell {
@@ -39,32 +38,41 @@ void PackExpertsInFour(WeightPlan& plan) {
   plan.rules.insert(plan.rules.begin(), std::move(rule));
 }
 
+std::optional<std::variant<WeightPlan, NoPlan>> PlanAsConfigured(
+    const ModelConfig& config, const ReadModel& model) {
+  const ConfigValue* quantization = QuantizationOf(config.root);
+  if (quantization == nullptr) return std::nullopt;
+  auto out =
+      PlanOfConfig(*quantization, model.built.class_name, model.built.dtype);
+  auto* plan = std::get_if<WeightPlan>(&out);
+  if (plan == nullptr) return out;
+  // Stated within the text model's part, it concerns that part alone.
+  const bool is_whole =
+      config.root.Find("quantization_config") == quantization ||
+      config.root.Find("compression_config") == quantization;
+  if (!is_whole) plan->packs_towers = false;
+  const ConfigValue* experts = config.root.Find("expert_dtype");
+  if (experts != nullptr && experts->AsString() == "fp4") {
+    PackExpertsInFour(*plan);
+  }
+  return out;
+}
+
 std::optional<QuantizedWeights> QuantizedAsConfigured(
     const ModelConfig& config, const ReadModel& model,
     const std::vector<TensorGroup>& surplus) {
-  const ConfigValue* quantization = QuantizationOf(config.root);
-  if (quantization == nullptr) return std::nullopt;
-  auto plan =
-      PlanOfConfig(*quantization, model.built.class_name, model.built.dtype);
-  if (const auto* none = std::get_if<NoPlan>(&plan)) {
+  const auto plan = PlanAsConfigured(config, model);
+  if (!plan) return std::nullopt;
+  if (const auto* none = std::get_if<NoPlan>(&*plan)) {
     QuantizedWeights out;
     out.name = "quantization_config";
     out.tensors = out.file = out.memory = Bytes::Unknown(none->missing);
     out.stored = Count::Unknown(none->missing);
     return out;
   }
-  // Stated within the text model's part, it concerns that part alone.
-  const bool is_whole =
-      config.root.Find("quantization_config") == quantization ||
-      config.root.Find("compression_config") == quantization;
-  if (!is_whole) std::get<WeightPlan>(plan).packs_towers = false;
-  const ConfigValue* experts = config.root.Find("expert_dtype");
-  if (experts != nullptr && experts->AsString() == "fp4") {
-    PackExpertsInFour(std::get<WeightPlan>(plan));
-  }
   std::vector<TensorGroup> tensors = model.parameters.tensors;
   tensors.insert(tensors.end(), surplus.begin(), surplus.end());
-  return QuantizeByPlan(tensors, std::get<WeightPlan>(plan));
+  return QuantizeByPlan(tensors, std::get<WeightPlan>(*plan));
 }
 
 bool IsQuantization(std::string_view name) {

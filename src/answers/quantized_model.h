@@ -9,10 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "analysis/quantization/quantized_weights.h"
 #include "analysis/quantization/weight_plan.h"
+#include "answers/quantization_config.h"
 #include "answers/read_model.h"
 #include "spec/model_config.h"
 
@@ -22,6 +24,12 @@ namespace foretell {
 std::optional<QuantizedWeights> QuantizeModel(const ModelConfig& config,
                                               const ReadModel& model,
                                               std::string_view name);
+
+// The plan that the configuration's own quantization_config states, with what
+// stands beside it; why there is none where it cannot be read. Nothing where it
+// has no quantization.
+std::optional<std::variant<WeightPlan, NoPlan>> PlanAsConfigured(
+    const ModelConfig& config, const ReadModel& model);
 
 // By the configuration's own quantization_config, with what a checkpoint holds
 // beyond the class; nothing where it has none, unknown where it cannot be read.

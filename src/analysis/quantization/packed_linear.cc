@@ -181,12 +181,14 @@ class Packer {
   // "nested_offset": 0.0420…}: its length depends on the weights' values.
   void AddBnbState() {
     const std::string text = fmt::format(
-        "{{\"quant_type\": \"nf4\", \"blocksize\": 64, \"dtype\": \"{}\", "
+        "{{\"quant_type\": \"{}\", \"blocksize\": 64, \"dtype\": \"{}\", "
         "\"shape\": [{}, {}]",
-        NameOf(packing_.compute_dtype), out_, in_);
+        packing_.is_fp4 ? "fp4" : "nf4", NameOf(packing_.compute_dtype), out_,
+        in_);
     const auto stem = static_cast<double>(text.size() + 1);
     PackedTensor state;
-    state.suffix = "weight.quant_state.bitsandbytes__nf4";
+    state.suffix = packing_.is_fp4 ? "weight.quant_state.bitsandbytes__fp4"
+                                   : "weight.quant_state.bitsandbytes__nf4";
     state.dtype = "U8";
     state.in_memory = false;
     if (!packing_.double_quantized) {

@@ -72,6 +72,7 @@ struct Packing {
   bool has_order = false;    // g_idx of compressed-tensors' actorder: group
   // bitsandbytes: scales of 64 elements are quantized themselves, in 256s.
   bool double_quantized = false;
+  bool is_fp4 = false;  // bitsandbytes: fp4 in place of nf4
   // bitsandbytes: the maps of the file are held once per layer; weights that
   // are quantized while they load share one.
   bool from_file = true;

@@ -97,6 +97,13 @@ class Planner {
     });
   }
 
+  PlannedWeight Of(const TensorGroup& weight, const std::string& module) const {
+    PlannedWeight out;
+    out.is_skipped = Fits(plan_.skipped, Spellings(module));
+    if (!out.is_skipped && MayBePacked(weight)) out.packing = PackingOf(module);
+    return out;
+  }
+
   QuantizedWeights Take() && {
     out_.name = plan_.name;
     out_.assumed = plan_.assumed;
@@ -317,6 +324,11 @@ class Planner {
 };
 
 }  // namespace
+
+PlannedWeight PlanOfWeight(const WeightPlan& plan, const TensorGroup& weight,
+                           const std::string& module) {
+  return Planner(plan).Of(weight, module);
+}
 
 QuantizedWeights QuantizeByPlan(const std::vector<TensorGroup>& tensors,
                                 const WeightPlan& plan) {

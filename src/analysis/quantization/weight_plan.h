@@ -55,6 +55,19 @@ struct WeightPlan {
 QuantizedWeights QuantizeByPlan(const std::vector<TensorGroup>& tensors,
                                 const WeightPlan& plan);
 
+// What a plan does with one linear weight.
+struct PlannedWeight {
+  const Packing* packing = nullptr;  // of the plan; null: it stays
+  // A pattern of the plan says that it stays, and no habit of the library.
+  bool is_skipped = false;
+};
+
+// `weight` is one tensor of a checkpoint ([out, in], its indices as `#`) with
+// the part of the model that it belongs to, `module` its module's name with
+// indices ("model.layers.3.mlp.experts.0.up_proj").
+PlannedWeight PlanOfWeight(const WeightPlan& plan, const TensorGroup& weight,
+                           const std::string& module);
+
 }  // namespace foretell
 
 #endif  // FORETELL_ANALYSIS_QUANTIZATION_WEIGHT_PLAN_H_

@@ -4,7 +4,8 @@
 // prints it: the bytes of its tensors, without the header, in GiB with two or
 // three decimals. The recipe named by `quant` decides them. Mixes that their
 // makers choose per model (unsloth's UD-…) and the types of the fork
-// ik_llama.cpp are no recipes of llama.cpp: such rows are left out.
+// ik_llama.cpp are no recipes of llama.cpp: such rows are left out. A file that
+// is said to be MXFP4 is llama.cpp's MXFP4_MOE.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,8 +34,9 @@ double HalfOfLastDigit(std::string_view spelling) {
 
 Prediction PredictGgufBytes(const ScoreInput& input) {
   if (input.config == nullptr) return LeftOut{input.no_config};
-  const auto quant = input.settings.Text("quant");
+  auto quant = input.settings.Text("quant");
   if (!quant) return LeftOut{"its quantization is not stated"};
+  if (*quant == "MXFP4") quant = "MXFP4_MOE";
   if (FindGgufFileType(*quant) == nullptr) {
     return LeftOut{"its quantization is no recipe of llama.cpp"};
   }
