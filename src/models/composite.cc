@@ -38,6 +38,7 @@ class CompositeModel : public Model {
     }
     ForwardInputs own = inputs;
     own.fills_cache = run_->fills_cache;
+    if (run_->loss != nullptr) return RunWithOwnLoss(own);
     if (!run_->copies_ids) return text_->Forward(own);
     const auto copy = [&] {
       const Tensor& ids = inputs.input_ids;
@@ -49,6 +50,19 @@ class CompositeModel : public Model {
   }
 
  private:
+  // The class hands nothing on that says how many scores are wanted.
+  Tensor RunWithOwnLoss(ForwardInputs& inputs) {
+    if (!inputs.attention_mask.empty()) {
+      root_.builder().Fail("which scores a mask leaves depends on the data");
+    }
+    inputs.fills_cache = inputs.fills_cache || inputs.prefill;
+    inputs.prefill = false;
+    const Tensor labels = inputs.labels;
+    inputs.labels = Tensor();
+    const Tensor logits = text_->Forward(inputs);
+    return labels.empty() ? logits : run_->loss(logits, labels);
+  }
+
   Module root_;
   std::unique_ptr<Model> text_;
   std::string text_class_;

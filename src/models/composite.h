@@ -32,6 +32,9 @@ struct TextRun {
   // The table of embeddings is given a copy of the ids, in which those of
   // images and films are zero.
   bool copies_ids = false;
+  // The class's own loss of the scores of all tokens, of which it always makes
+  // all; null: that of the text model's class.
+  Tensor (*loss)(const Tensor& logits, const Tensor& labels) = nullptr;
 };
 
 struct CompositeForm {

@@ -2,14 +2,16 @@
 // alone, beside a tower whose tiles get learned places.
 //
 // Source: transformers 5.23, models/mllama/modeling_mllama.py and
-// configuration_mllama.py. It does not model their operations.
+// configuration_mllama.py. Of operations it models those of text alone.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "models/composite.h"
 #include "models/family.h"
-#include "models/layers/linear.h"
+#include "models/layers/decoder.h"
+#include "models/layers/mlp.h"
 #include "models/layers/plain_decoder.h"
 #include "models/layers/read_decoder.h"
 #include "models/layers/rope.h"
@@ -21,24 +23,35 @@ namespace {
 // Tokens beside the vocabulary that stand for an image and have no logits.
 constexpr int64_t kImageTokens = 8;
 
-void AddLayer(const TowerModule& layer, const AttentionConfig& heads,
-              int64_t intermediate, bool is_cross) {
+// A layer that attends to an image, which is not there with text alone: its
+// parameters.
+void AddCrossLayer(const TowerModule& layer, const AttentionConfig& heads,
+                   int64_t intermediate) {
   const int64_t hidden = heads.hidden;
-  if (is_cross) {
-    layer.Parameter("cross_attn_attn_gate", {1});
-    layer.Parameter("cross_attn_mlp_gate", {1});
-  }
-  const TowerModule attention = layer.Child(
-      is_cross ? "cross_attn" : "self_attn", RegionKind::kAttention);
+  layer.Parameter("cross_attn_attn_gate", {1});
+  layer.Parameter("cross_attn_mlp_gate", {1});
+  const TowerModule attention =
+      layer.Child("cross_attn", RegionKind::kAttention);
   AddPlainAttention(attention, heads, hidden, false);
-  if (is_cross) {
-    attention.RmsNorm("q_norm", heads.head_dim);
-    attention.RmsNorm("k_norm", heads.head_dim);
-  }
+  attention.RmsNorm("q_norm", heads.head_dim);
+  attention.RmsNorm("k_norm", heads.head_dim);
   AddPlainMlp(layer.Child("mlp", RegionKind::kMlp), hidden, intermediate);
   layer.RmsNorm("input_layernorm", hidden);
   layer.RmsNorm("post_attention_layernorm", hidden);
 }
+
+// One that attends to an image is passed over.
+struct MllamaLayer {
+  Tensor Forward(const Tensor& hidden, const DecoderContext& context) const {
+    if (text) return text->Forward(hidden, context);
+    if (context.fills_cache && !context.output->NextLayer()->keys.empty()) {
+      hidden.builder().Fail("what a layer keeps of an image is not modelled");
+    }
+    return hidden;
+  }
+
+  std::optional<DecoderLayer<GatedMlp>> text;
+};
 
 std::unique_ptr<Model> BuildText(const ConfigView& config, const Module& root,
                                  std::string_view class_name) {
@@ -46,42 +59,45 @@ std::unique_ptr<Model> BuildText(const ConfigView& config, const Module& root,
   attention.kv_heads = config.Size({"num_key_value_heads"}, 8);
   CheckKeyValueHeads(config, attention);
   attention.head_dim = EvenHeadDim(config, attention);
-  const DecoderKeys keys = ReadDecoder(config, class_name, attention.hidden,
-                                       {.vocabulary = 128256,
-                                        .intermediate = 14336,
-                                        .positions = 131072,
-                                        .norm_epsilon = 1e-5,
-                                        .layers = 40,
-                                        .padding = 128004});
-  const RopeConfig rope = ReadRope(config, {.default_theta = 500000,
-                                            .positions = keys.positions,
-                                            .head_dim = attention.head_dim});
-  config.Ignore({"dropout"});
+  attention.dropout = config.Real({"dropout"}, 0);
+  DecoderKeys keys = ReadDecoder(config, class_name, attention.hidden,
+                                 {.vocabulary = 128256,
+                                  .intermediate = 14336,
+                                  .positions = 131072,
+                                  .norm_epsilon = 1e-5,
+                                  .layers = 40,
+                                  .padding = 128004});
+  DecoderConfig& decoder = keys.decoder;
+  decoder.rope = ReadRope(config, {.default_theta = 500000,
+                                   .positions = keys.positions,
+                                   .head_dim = attention.head_dim});
   const std::vector<int64_t> crossing =
       config.IntegerList({"cross_attention_layers"})
           .value_or(std::vector<int64_t>{3, 8, 13, 18, 23, 28, 33, 38});
   const auto is_cross = [&crossing](int64_t layer) {
     return std::ranges::find(crossing, layer) != crossing.end();
   };
-  PlainDecoderConfig plain;
-  plain.vocabulary = keys.decoder.vocabulary + kImageTokens;
-  plain.head_rows = keys.decoder.vocabulary;
-  plain.layers = keys.decoder.layers;
-  plain.attention = attention;
-  auto model = MakePlainDecoder(config, root, class_name, plain,
-                                [&](const TowerModule& layer, int64_t index) {
-                                  AddLayer(layer, attention, keys.intermediate,
-                                           is_cross(index));
-                                });
-  const bool is_base = class_name.ends_with("Model");
-  const RotaryEmbedding rotary(
-      (is_base ? root : root.Child("model")).Child("rotary_emb"), rope);
-  for (int64_t layer = 0; layer < plain.layers; ++layer) {
-    if (is_cross(layer)) {
-      model->states[static_cast<size_t>(layer)].kind = LayerState::Kind::kCross;
-    }
+  decoder.vocabulary += kImageTokens;
+  decoder.tie_embeddings = false;
+  auto model = std::make_unique<Decoder<MllamaLayer>>(
+      root, decoder, [&](const Module& at, int64_t index) {
+        MllamaLayer layer;
+        if (is_cross(index)) {
+          AddCrossLayer(TowerModule(at), attention, keys.intermediate);
+          return layer;
+        }
+        layer.text.emplace(
+            at, attention, decoder.norm_epsilon, [&](const Module& mlp) {
+              return GatedMlp(mlp, decoder.hidden, keys.intermediate, false,
+                              keys.activation);
+            });
+        return layer;
+      });
+  for (int64_t layer = 0; layer < decoder.layers; ++layer) {
+    model->states.push_back(StateOf(attention, 0));
+    if (is_cross(layer)) model->states.back().kind = LayerState::Kind::kCross;
   }
-  model->context_length = RopeContext(rope);
+  model->context_length = RopeContext(decoder.rope);
   return model;
 }
 
@@ -173,7 +189,8 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   config.Ignore({"image_token_index", "image_token_id"});
   const ConfigView vision = config.Nested("vision_config");
   return MakeComposite(
-      config, root, class_name, {.text_class = "MllamaForCausalLM"},
+      config, root, class_name,
+      {.text_class = "MllamaForCausalLM", .run = TextRun{}},
       [&](const Module& base, int64_t) {
         AddTower(vision, base.Child("vision_model"));
       },
@@ -198,25 +215,23 @@ extern const Family kMllamaFamily = {
     .title = "Llama 3.2 Vision",
     .doc =
         "Llama whose every fifth layer attends to an image beside a tower of "
-        "tiles; parameters only.",
+        "tiles; steps are of text alone.",
     .model_types = kTypes,
     .classes = kClasses,
     .old_names = {},
     .build = Build,
-    .has_operations = false,
 };
 
 extern const Family kMllamaTextFamily = {
     .name = "mllama_text",
     .title = "Llama 3.2 Vision's text model",
     .doc =
-        "Llama's decoder in which some layers attend to an image; parameters "
-        "only.",
+        "Llama's decoder in which some layers attend to an image; steps are of "
+        "text alone, which passes over these.",
     .model_types = kTextTypes,
     .classes = kTextClasses,
     .old_names = {},
     .build = BuildText,
-    .has_operations = false,
 };
 
 }  // namespace foretell

@@ -7,8 +7,11 @@
 #include <array>
 #include <utility>
 
+#include "graph/ops/views.h"
 #include "models/composite.h"
 #include "models/family.h"
+#include "models/layers/functional.h"
+#include "models/layers/heads.h"
 #include "models/layers/speech_layers.h"
 
 namespace foretell {
@@ -17,6 +20,15 @@ namespace {
 constexpr SpeechEncoder kLargeWhisper = {
     .hidden = 1280, .intermediate = 5120, .layers = 32, .bins = 128};
 
+// The scores of all tokens but the last beside the labels of all but the
+// first, in the type of the scores.
+Tensor ShiftedLoss(const Tensor& logits, const Tensor& labels) {
+  const Tensor rows = Contiguous(SliceRange(logits, 1, 0, logits.size(1) - 1));
+  const Tensor next = Contiguous(SliceRange(labels, 1, 1, labels.size(1)));
+  const Tensor flat = View(rows, {-1, rows.size(-1)});
+  return CrossEntropy(flat, View(next, {-1}));
+}
+
 std::unique_ptr<Model> BuildQwen2Audio(const ConfigView& config,
                                        const Module& root,
                                        std::string_view class_name) {
@@ -24,7 +36,10 @@ std::unique_ptr<Model> BuildQwen2Audio(const ConfigView& config,
       {"audio_token_index", "audio_token_id", "ignore_index", "vocab_size"});
   SpeechEncoder encoder;
   return MakeComposite(
-      config, root, class_name, {.text_type = "qwen2", .never_ties = true},
+      config, root, class_name,
+      {.text_type = "qwen2",
+       .never_ties = true,
+       .run = TextRun{.loss = ShiftedLoss}},
       [&](const Module& base, int64_t) {
         const ConfigView audio = config.Nested("audio_config");
         encoder = ReadSpeechEncoder(audio, kLargeWhisper);
@@ -89,12 +104,11 @@ constexpr std::array<std::string_view, 2> kVoxtralClasses = {
 extern const Family kQwen2AudioFamily = {
     .name = "qwen2_audio",
     .title = "Qwen2-Audio",
-    .doc = "Qwen2 beside Whisper's encoder; parameters only.",
+    .doc = "Qwen2 beside Whisper's encoder; steps are of text alone.",
     .model_types = kQwenTypes,
     .classes = kQwenClasses,
     .old_names = {},
     .build = BuildQwen2Audio,
-    .has_operations = false,
 };
 
 extern const Family kVoxtralFamily = {
