@@ -3,16 +3,17 @@
 //
 // Source: transformers 5.23, models/dbrx/modeling_dbrx.py and
 // configuration_dbrx.py.
-// Does not model: the forward.
+// Does not model: which expert gets how many tokens, which depends on the data.
 #include <array>
 #include <string>
 
 #include "models/family.h"
 #include "models/layers/activation.h"
 #include "models/layers/check_fields.h"
-#include "models/layers/decoder_head.h"
-#include "models/layers/linear.h"
+#include "models/layers/dbrx_layer.h"
+#include "models/layers/decoder.h"
 #include "models/layers/read_decoder.h"
+#include "models/layers/read_experts.h"
 #include "models/layers/rope.h"
 
 namespace foretell {
@@ -20,69 +21,8 @@ namespace {
 
 struct DbrxKeys {
   AttentionConfig attention;
-  HeadConfig head;
-  RopeConfig rope;
-  int64_t vocabulary = 0;
+  DbrxExpertsConfig experts;
   int64_t layers = 0;
-  int64_t positions = 0;
-  int64_t intermediate = 0;  // of one expert
-  int64_t experts = 0;
-  int64_t per_token = 0;
-};
-
-void AddBlock(const Module& at, const DbrxKeys& keys) {
-  const AttentionConfig& heads = keys.attention;
-  const int64_t hidden = heads.hidden;
-  const Module outer = at.Child("norm_attn_norm");
-  // LayerNorms without a bias.
-  const auto norm = [&](std::string_view name) {
-    outer.Child(name, RegionKind::kNorm).Parameter("weight", {hidden});
-  };
-  norm("norm_1");
-  const Module attn = outer.Child("attn", RegionKind::kAttention);
-  Linear(attn.Child("Wqkv", RegionKind::kLinear), hidden,
-         hidden + 2 * heads.kv_heads * heads.head_dim, false);
-  Linear(attn.Child("out_proj", RegionKind::kLinear), hidden, hidden, false);
-  norm("norm_2");
-  const Module ffn = at.Child("ffn", RegionKind::kMlp);
-  const Module router = ffn.Child("router", RegionKind::kRouter);
-  Linear(router.Child("layer", RegionKind::kLinear), hidden, keys.experts,
-         false);
-  const Module experts = ffn.Child("experts", RegionKind::kExperts);
-  const Module mlp = experts.Child("mlp");
-  for (const std::string_view name : {"w1", "v1", "w2"}) {
-    const ParameterId table =
-        mlp.Parameter(name, {keys.experts * keys.intermediate, hidden});
-    at.builder().MarkExperts(table, keys.experts, keys.per_token);
-  }
-}
-
-class DbrxModel : public Model {
- public:
-  DbrxModel(const Module& root, const DbrxKeys& keys) : root_(root) {
-    const bool is_base = keys.head.kind == Head::kNone;
-    const Module base = is_base ? root : root.Child("transformer");
-    RotaryEmbedding(base.Child("rotary_emb"), keys.rope);
-    const Embedding table(base.Child("wte", RegionKind::kEmbedding),
-                          keys.vocabulary, keys.attention.hidden);
-    table.module.MarkInputEmbeddings();
-    const Module blocks = base.Child("blocks");
-    for (int64_t index = 0; index < keys.layers; ++index) {
-      AddBlock(blocks.Child(index, RegionKind::kBlock), keys);
-    }
-    base.Child("norm_f", RegionKind::kNorm)
-        .Parameter("weight", {keys.attention.hidden});
-    DecoderHead(root, keys.head);
-    stacks.push_back({"decoder", keys.layers});
-  }
-
-  Tensor Forward(const ForwardInputs& inputs) override {
-    root_.builder().Fail("DBRX's operations are not modelled");
-    return inputs.input_ids;
-  }
-
- private:
-  Module root_;
 };
 
 // The class reads a theta there that it does not use, and fails without one.
@@ -112,20 +52,25 @@ void ReadAttention(const ConfigView& config, DbrxKeys& keys) {
 
 void ReadExperts(const ConfigView& config, DbrxKeys& keys) {
   const ConfigView nested = config.Nested("ffn_config");
-  keys.intermediate = nested.Size({"ffn_hidden_size"}, 3584);
-  keys.experts = nested.SizeOrZero({"moe_num_experts"}, 4);
-  keys.per_token = nested.SizeOrZero({"moe_top_k"}, 1);
+  DbrxExpertsConfig& experts = keys.experts;
+  experts.hidden = keys.attention.hidden;
+  experts.intermediate = nested.Size({"ffn_hidden_size"}, 3584);
+  experts.experts = nested.SizeOrZero({"moe_num_experts"}, 4);
+  experts.per_token = nested.SizeOrZero({"moe_top_k"}, 1);
+  experts.jitter = nested.OptionalReal({"moe_jitter_eps"}).value_or(0);
+  const ConfigValue* order = nested.Raw("moe_normalize_expert_weights");
+  experts.normalizes = order == nullptr || !order->is_null();
   CheckFields(nested,
-              {{"moe_jitter_eps", FieldKind::kNumber, true},
-               {"moe_loss_weight", FieldKind::kFloat},
+              {{"moe_loss_weight", FieldKind::kFloat},
                {"moe_normalize_expert_weights", FieldKind::kFloat, true},
                {"hidden_size", FieldKind::kWhole}});
   if (keys.layers > 0) {
     const ConfigView activation = nested.Nested("ffn_act_fn");
-    ActivationNamed(activation, "name", activation.Text({"name"}, "silu"));
+    experts.activation =
+        ActivationNamed(activation, "name", activation.Text({"name"}, "silu"));
   }
   nested.Ignore({"ffn_act_fn", "model_type"});
-  if (keys.per_token <= keys.experts) return;
+  if (experts.per_token <= experts.experts) return;
   nested.Find("model/experts", Severity::kBlock, "moe_top_k",
               "moe_top_k is more than there are experts",
               "the router cannot choose so many; the forward fails",
@@ -135,18 +80,26 @@ void ReadExperts(const ConfigView& config, DbrxKeys& keys) {
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                              std::string_view class_name) {
   DbrxKeys keys;
-  keys.vocabulary = config.SizeOrZero({"vocab_size"}, 32000);
-  keys.layers = config.Layers({"num_hidden_layers", "n_layers"}, 24);
-  keys.positions =
+  DecoderConfig decoder;
+  decoder.vocabulary = config.SizeOrZero({"vocab_size"}, 32000);
+  decoder.layers = config.Layers({"num_hidden_layers", "n_layers"}, 24);
+  keys.layers = decoder.layers;
+  const int64_t positions =
       config.Size({"max_position_embeddings", "max_seq_len"}, 2048);
   ReadAttention(config, keys);
   ReadExperts(config, keys);
-  keys.head.kind = HeadOfClass(class_name).value_or(Head::kNone);
-  keys.head.hidden = keys.attention.hidden;
-  keys.head.vocabulary = keys.vocabulary;
+  decoder.hidden = keys.attention.hidden;
+  decoder.head.kind = HeadOfClass(class_name).value_or(Head::kNone);
+  decoder.head.hidden = decoder.hidden;
+  decoder.head.vocabulary = decoder.vocabulary;
+  decoder.norm_epsilon = 1e-5;  // torch's own
+  decoder.base_name = "transformer";
+  decoder.embeddings_name = "wte";
+  decoder.layers_name = "blocks";
+  decoder.norm_name = "norm_f";
   // Angles are made for the width of a head that a file states.
-  keys.rope =
-      ReadRope(config, {.positions = keys.positions,
+  decoder.rope =
+      ReadRope(config, {.positions = positions,
                         .head_dim = UndeclaredHeadDim(config, keys.attention),
                         .head_dim_is_held = false});
   if (config.Flag({"tie_word_embeddings"}, false)) {
@@ -154,17 +107,27 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                 "tie_word_embeddings is true",
                 "the library refuses the configuration", "set it to false");
   }
-  CheckPadding(config, keys.vocabulary);
+  CheckPadding(config, decoder.vocabulary);
   CheckCommonFields(config);
   CheckFields(config, {{"resid_pdrop", FieldKind::kFloat, true},
                        {"emb_pdrop", FieldKind::kFloat, true},
-                       {"initializer_range", FieldKind::kFloat},
-                       {"output_router_logits", FieldKind::kFlag, true}});
+                       {"initializer_range", FieldKind::kFloat}});
+  keys.experts.keeps_logits = FlagOrNull(config, "output_router_logits", false);
+  const double dropout = config.OptionalReal({"resid_pdrop"}).value_or(0);
   config.Ignore({"pad_token_id", "pretraining_tp", "move_model_to_device"});
-  auto model = std::make_unique<DbrxModel>(root, keys);
+  auto model = std::make_unique<Decoder<DbrxLayer, DbrxNorm>>(
+      root, decoder, [&](const Module& at, int64_t /*index*/) {
+        return DbrxLayer(at, keys.attention, keys.experts, dropout);
+      });
+  if (keys.experts.keeps_logits && decoder.head.kind == Head::kCausalLm) {
+    ExpertsConfig scored;
+    scored.experts = keys.experts.experts;
+    scored.per_token = keys.experts.per_token;
+    model->FinishWith(BalancedLoss(scored));
+  }
   model->states.assign(static_cast<size_t>(keys.layers),
                        StateOf(keys.attention, 0));
-  model->context_length = RopeContext(keys.rope);
+  model->context_length = RopeContext(decoder.rope);
   return model;
 }
 
@@ -179,7 +142,7 @@ extern const Family kDbrxFamily = {
     .title = "DBRX",
     .doc =
         "One product for queries, keys and values, held within limits, and "
-        "experts as rows of three tables; only parameters are told.",
+        "experts as rows of three tables, which run one after another.",
     .model_types = kModelTypes,
     .classes = kClasses,
     .old_names = {},
