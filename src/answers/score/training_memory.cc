@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "answers/score/score_sets.h"
+#include "answers/score/training_litgpt.h"
 #include "answers/score/training_settings.h"
 #include "answers/train_memory.h"
 #include "engines/pytorch/device_memory.h"
@@ -92,31 +93,43 @@ struct PeakOfRecord {
   bool in_optimizer = false;  // the step's, whatever the batch
 };
 
-// What a step makes anew: not weights, states and what lies there anyway.
-double MadeAnew(const TrainMemory& memory) {
-  auto out = static_cast<double>(memory.tensors);
-  for (const MemoryTerm& term : memory.terms) {
-    for (const std::string_view name :
-         {"weights", "optimizer states", "master weights",
-          "buffers and inputs"}) {
-      if (term.name == name) out -= static_cast<double>(term.bytes);
-    }
-  }
-  return std::max(0.0, out);
-}
-
 double TermOf(const TrainMemory& memory, std::string_view name) {
   const auto term = std::ranges::find(memory.terms, name, &MemoryTerm::name);
   return term == memory.terms.end() ? 0 : static_cast<double>(term->bytes);
 }
 
-// Blocks times features.
-double FeaturesOfBlocks(const ConfigValue& values) {
-  const auto of = [&](std::string_view key) {
-    const ConfigValue* value = FieldAt(values, key);
-    return value == nullptr ? 0 : value->AsReal().value_or(0);
+int64_t PeakOf(const TrainMemory& memory, bool in_optimizer) {
+  int64_t out = 0;
+  for (const TrainPhase& phase : memory.phases) {
+    const bool optimizer = phase.phase == Phase::kOptimizer;
+    if (optimizer == in_optimizer) out = std::max(out, phase.peak);
+  }
+  return out;
+}
+
+// The allocator's holes lie between tensors whose sizes change from batch to
+// batch: not weights and states, nor gradients, which come back in the same
+// sizes. What the optimizer's step takes more than the passes before it, it
+// takes of their holes.
+Bytes SlackOf(const TrainMemory& memory, const Bytes& allocated, double more,
+              BatchSizes sizes) {
+  const int64_t passes = PeakOf(memory, false);
+  const bool later = memory.peak_phase == Phase::kOptimizer;
+  double made = static_cast<double>(passes - memory.stays) + more;
+  if (!later) made -= TermOf(memory, "gradients");
+  Bytes out = AllocatorSlack(allocated, std::max(0.0, made), sizes);
+  if (!later) return out;
+  const double gap =
+      std::max(0.0, static_cast<double>(PeakOf(memory, true) - passes) - more);
+  const AnyFigure& plain = out.any();
+  const double least =
+      AllocatorSlack(allocated, 0, sizes).any().value().value_or(0);
+  const auto below = [&](std::optional<double> value) {
+    return std::max(least, value.value_or(0) - gap);
   };
-  return of("hidden_size") * of("num_hidden_layers");
+  return Bytes::Estimated(below(plain.value()),
+                          std::min(0.0, plain.low().value_or(0)),
+                          below(plain.high()), "");
 }
 
 Bytes Widened(double value, double low, double high, double doubt) {
@@ -145,7 +158,6 @@ std::optional<PeakOfRecord> PeakOfRun(const ModelConfig& config,
   if (run.steps_in_backward) more -= TermOf(*found, "gradients");
   const auto tokens = static_cast<double>(run.job.step.batch) *
                       static_cast<double>(run.job.step.sequence);
-  more += run.kept_by_tool * tokens * FeaturesOfBlocks(config.root);
   // accelerate returns float32 copies of what autocast made in less.
   constexpr double kWide = 4;
   double of_logits = run.more_of_logits;
@@ -155,14 +167,18 @@ std::optional<PeakOfRecord> PeakOfRun(const ModelConfig& config,
     more += of_logits * tokens * vocabulary->AsReal().value_or(0);
   }
   more += TermOf(*found, "weights") * static_cast<double>(run.reference_models);
+  if (run.litgpt) {
+    more = static_cast<double>(found->stays - found->tensors) +
+           LitgptWeightsBeside(config.root, run.job) +
+           LitgptMadeAnew(config.root, run.job, *run.litgpt, run.longest_first);
+  }
   const AnyFigure& plain = found->allocated.any();
   PeakOfRecord out;
   const double allocated = std::max(0.0, ValueOf(found->allocated) + more);
   out.allocated =
       Widened(allocated, std::max(0.0, plain.low().value_or(0) + more),
               plain.high().value_or(0) + more, run.doubt);
-  const Bytes slack =
-      AllocatorSlack(out.allocated, MadeAnew(*found) + more, run.sizes);
+  const Bytes slack = SlackOf(*found, out.allocated, more, run.sizes);
   out.reserved = out.allocated + slack;
   out.fits = true;
   out.in_optimizer = found->peak_phase == Phase::kOptimizer;

@@ -14,22 +14,6 @@
 namespace foretell {
 namespace {
 
-// Bytes of each token, block and feature that litgpt's blocks with adapters
-// keep beside transformers': the fused product of queries, keys and values, of
-// which the values are a view (4), the adapters' zero-padded output (4), a mask
-// of the dropout (1). Source: litgpt 0.4, lora.py (LoRAQKVLinear.zero_pad),
-// counted of one block by torch's saved_tensors_hooks; two and three samples of
-// 1,304 tokens measured.
-constexpr double kLitgptKeeps = 8.8;
-// bitsandbytes keeps the input of every 4-bit product until 0.43: 2 bytes of
-// each feature of the block's three inputs and 2 of the wide one.
-// Source: bitsandbytes 0.41, autograd/_functions.py (MatMul4Bit), and the same
-// runs.
-constexpr double kPackedProductsKeep = 12.5;
-// Every product's output with a bias and a scale that train keeps it, and what
-// the bias was added to.
-// Source: litgpt 0.4, adapter_v2.py, and a run of 1,304 tokens.
-constexpr double kScaledKeep = 33;
 // Bytes of each logit beside the library's twelve: a loop of its own computes
 // the loss in the logits' dtype and holds them (2 + 2 + 2 + 2), in float32
 // where weights were prepared for packing (the copy that is shifted beside).
@@ -376,11 +360,7 @@ class Reader {
     lora.float32 = job().step.autocast.has_value() || IsTool("peft");
     job().step.lora = std::move(lora);
     Doubt(kDoubtOfMethods);
-    if (!IsTool("litgpt") || job().step.checkpoint) return;
-    if (Holds(Text("task"), "adapter_v2")) run_.kept_by_tool = kScaledKeep;
-    if (job().weights != WeightFormat::kNone) {
-      run_.kept_by_tool += kPackedProductsKeep;
-    }
+    ReadLitgpt();
   }
 
   void ReadAdapters() {
@@ -407,11 +387,15 @@ class Reader {
     lora.float32 =
         job().step.autocast.has_value() || framework_.starts_with("peft");
     job().step.lora = std::move(lora);
-    if (IsTool("litgpt") && !job().step.checkpoint) {
-      run_.kept_by_tool = job().weights == WeightFormat::kNone
-                              ? kLitgptKeeps
-                              : kLitgptKeeps + kPackedProductsKeep;
-    }
+    ReadLitgpt();
+  }
+
+  // Its scripts of 2023 begin with the longest sample, later ones do not.
+  void ReadLitgpt() {
+    if (!IsTool("litgpt") || job().step.checkpoint || job().gpus > 1) return;
+    run_.litgpt = LitgptMethodOf(Text("task"));
+    const std::string date = Text("source.date");
+    run_.longest_first = !date.empty() && date < "2024";
   }
 
   void ReadLoss() {

@@ -29,9 +29,11 @@
 #define FORETELL_ANSWERS_SCORE_TRAINING_SETTINGS_H_
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "answers/score/score_row.h"
+#include "answers/score/training_litgpt.h"
 #include "engines/pytorch/device_memory.h"
 #include "spec/training_job.h"
 
@@ -54,8 +56,10 @@ struct RecordedRun {
   bool keeps_on_host = false;
   // The longest sample is known; else only a peak that no length changes is.
   bool has_length = true;
-  // Bytes of each token, block and feature that a tool's own blocks keep more.
-  double kept_by_tool = 0;
+  // litgpt's own blocks run, on one card and without recomputing.
+  std::optional<LitgptMethod> litgpt;
+  // The longest sample is the first, so that nothing is left of one before.
+  bool longest_first = false;
   // Gradients are let go as they are applied.
   bool steps_in_backward = false;
 };
