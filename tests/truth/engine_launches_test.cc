@@ -3,8 +3,9 @@
 // and every value that the accepted ones ended with.
 //
 // Source: vLLM 0.19.0 and 0.33.0 run without a card; the models' configurations
-// are the catalogue's. What hangs on packages installed beside the engine is
-// left out of the rows.
+// are the catalogue's, which says nothing of a model's own code, so refusals
+// for want of permission to run it are not among the rows. What hangs on
+// packages installed beside the engine is left out of the rows.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -8,8 +8,8 @@
 // permission: remote code counts as allowed there.
 //
 // Every row is of a launch that was refused. Where neither validation nor the
-// start nor memory refuses it, the class is told by elimination, and the note
-// says so.
+// start nor memory refuses it, "cannot tell" is said, which counts as missed;
+// what is then left is guessed apart, in a group of its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,6 +29,7 @@ namespace foretell {
 namespace {
 
 constexpr char kTold[] = "class";
+constexpr char kGuessed[] = "guess";
 
 bool IsWordCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ||
@@ -174,20 +175,15 @@ std::optional<Predicted> OfMemory(const Launch& launch,
       "by the likely amount that is left, the KV cache does not fit"};
 }
 
-// Nothing that can be told refuses it.
-Predicted ByElimination(const Launch& launch) {
+// Nothing that can be told refuses it: what may, of which the launch says
+// nothing.
+std::string Guess(const Launch& launch) {
   // A share of the card that is set is set for what else uses it, or near its
   // edge; other processes' memory is not in the launch.
-  if (launch.Find("gpu_memory_utilization") != nullptr) {
-    return {kTold, std::string("memory-kv"),
-            "by elimination: the settings pass and the memory suffices; the "
-            "share of the card is set, so that others may use it"};
-  }
+  if (launch.Find("gpu_memory_utilization") != nullptr) return "memory-kv";
   // The class is inspected in a process of its own, which a broken
   // installation or another platform ends.
-  return {kTold, std::string("architecture"),
-          "by elimination: the settings pass and the memory suffices; what is "
-          "left is the inspection of the class"};
+  return "architecture";
 }
 
 Predicted Tell(const ScoreInput& input, const Launch& launch,
@@ -211,7 +207,8 @@ Predicted Tell(const ScoreInput& input, const Launch& launch,
   if (taken) {
     if (auto memory = OfMemory(launch, answer, *taken)) return *memory;
   }
-  return ByElimination(launch);
+  return {kTold, std::string("cannot tell"),
+          "the settings pass and the memory suffices"};
 }
 
 }  // namespace
@@ -267,7 +264,14 @@ Prediction PredictLaunchFailure(const ScoreInput& input) {
   // A report that says no number of cards has as many as its ranks.
   request.cards = input.settings.Integer("gpu_count").value_or(1 << 20);
   const VllmLaunch answer = ResolveVllm(request);
-  return std::vector<Predicted>{Tell(input, launch, answer, text)};
+  const Predicted told = Tell(input, launch, answer, text);
+  Predicted guess = told;
+  guess.quantity = kGuessed;
+  const auto* text_told = std::get_if<std::string>(&told.value);
+  if (text_told != nullptr && *text_told == "cannot tell") {
+    guess.value = Guess(launch);
+  }
+  return std::vector<Predicted>{told, guess};
 }
 
 std::vector<Measured> MeasureLaunchFailure(const ConfigValue& row) {
@@ -276,8 +280,9 @@ std::vector<Measured> MeasureLaunchFailure(const ConfigValue& row) {
   if (decidable == nullptr || decidable->AsBool() != true || kind == nullptr) {
     return {};
   }
-  return {MeasuredText(kTold, std::string(kind->AsString().value_or("")),
-                       {"told"})};
+  const std::string name(kind->AsString().value_or(""));
+  return {MeasuredText(kTold, name, {"told"}),
+          MeasuredText(kGuessed, name, {"told_or_guessed"})};
 }
 
 }  // namespace foretell

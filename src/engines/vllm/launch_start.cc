@@ -1,5 +1,6 @@
 // What a start refuses after validation and before it looks at memory: sizes
-// that ranks or blocks of quantized weights do not divide.
+// that ranks or blocks of quantized weights do not divide, and parsers that the
+// release does not have.
 //
 // Follows vllm/model_executor/layers/linear.py (divide), fused_moe/layer.py,
 // quantization/gptq.py and awq.py (the alignment of groups, 0.2 to 0.21) and
@@ -8,10 +9,12 @@
 //
 // Does not model: layers of towers, of a class's own kinds, of hybrids' states.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 
+#include "base/nearest.h"
 #include "engines/vllm/launch_state.h"
 
 namespace foretell::vllm {
@@ -141,9 +144,41 @@ void Blocks(const State& state, const Widths& widths, int64_t ranks) {
   }
 }
 
+// validate_api_server_args of vllm/entrypoints/openai, by the names that the
+// release registers; a plugin may register more.
+void Parser(const State& state, std::string_view flag, std::string_view list,
+            std::string_view plugin) {
+  const std::string name = state.Text(flag);
+  const auto known = state.facts().lists.find(std::string(list));
+  if (name.empty() || known == state.facts().lists.end() ||
+      !state.Text(plugin).empty() ||
+      std::ranges::find(known->second, name) != known->second.end()) {
+    return;
+  }
+  const std::vector<std::string_view> names(known->second.begin(),
+                                            known->second.end());
+  const auto near = NearestNames(name, names, 1);
+  std::string dashed(flag);
+  std::ranges::replace(dashed, '_', '-');
+  state.RefuseAtStart(
+      "flags", std::string(flag),
+      fmt::format(
+          "vLLM {} has no {} named {}", state.facts().version.ToString(),
+          flag == "reasoning_parser" ? "reasoning parser" : "tool call parser",
+          name),
+      "the server ends with \"invalid … parser\" as it starts",
+      near.empty() ? fmt::format("one of {}", fmt::join(names, ", "))
+                   : fmt::format("--{} {}", dashed, near[0]));
+}
+
 }  // namespace
 
 void MeetStart(State& state) {
+  if (state.Truth("enable_auto_tool_choice")) {
+    Parser(state, "tool_call_parser", "tool_parsers", "tool_parser_plugin");
+  }
+  Parser(state, "reasoning_parser", "reasoning_parsers",
+         "reasoning_parser_plugin");
   const int64_t ranks = state.settings().tensor_parallel;
   if (ranks <= 1 || state.settings().is_attention_free) return;
   if (!state.settings().use_mla) KeyHeads(state, ranks);

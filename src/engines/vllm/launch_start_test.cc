@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engines/vllm/launch.h"
 
@@ -59,6 +60,12 @@ class Start {
   }
   void Flag(const std::string& name, int64_t value) {
     launch_.settings.push_back({name, "", Number(value), {}});
+  }
+  void Flag(const std::string& name, ConfigValue value) {
+    launch_.settings.push_back({name, "", std::move(value), {}});
+  }
+  void List(const std::string& name, std::vector<std::string> values) {
+    facts_.lists[name] = std::move(values);
   }
   void Environment(const std::string& name, const std::string& value) {
     launch_.environment.emplace_back(name, value);
@@ -205,6 +212,24 @@ TEST(LaunchV0, WhenTheSecondEngineRuns) {
   Start last({0, 11, 0});
   last.card().capability = 75;
   EXPECT_TRUE(last.Run().settings.is_v1);
+}
+
+TEST(LaunchStart, ParsersAreThoseOfTheRelease) {
+  Start start({0, 19, 0});
+  start.List("tool_parsers", {"hermes", "llama3_json"});
+  start.List("reasoning_parsers", {"qwen3"});
+  start.Flag("tool_call_parser", ConfigValue::String("hermez"));
+  // Without automatic choice the name is not looked at.
+  EXPECT_TRUE(start.Run().at_start.empty());
+  start.Flag("enable_auto_tool_choice", ConfigValue::Bool(true));
+  const VllmLaunch refused = start.Run();
+  ASSERT_EQ(refused.at_start.size(), 1U);
+  EXPECT_EQ(refused.at_start[0].kind, "flags");
+  EXPECT_EQ(refused.at_start[0].fix, "--tool-call-parser hermes");
+  start.Flag("tool_parser_plugin", ConfigValue::String("own.py"));
+  EXPECT_TRUE(start.Run().at_start.empty());
+  start.Flag("reasoning_parser", ConfigValue::String("qwen3"));
+  EXPECT_TRUE(start.Run().at_start.empty());
 }
 
 TEST(LaunchV1, BatchesByCardAndVersion) {
