@@ -7,7 +7,7 @@ namespace foretell {
 namespace {
 
 // The first that fits tells: longer ones stand before what they end with.
-constexpr std::array<std::string_view, 37> kCompanions = {
+constexpr std::array<std::string_view, 38> kCompanions = {
     // bitsandbytes
     ".weight.quant_state.bitsandbytes__nf4",
     ".weight.quant_state.bitsandbytes__fp4", ".weight.nested_absmax",
@@ -16,9 +16,9 @@ constexpr std::array<std::string_view, 37> kCompanions = {
     // FP8, compressed-tensors, ModelOpt
     ".weight_scale_inv", ".weight_scale_2", ".weight_scale",
     ".weight_global_scale", ".weight_zero_point", ".weight_shape",
-    ".weight_g_idx", ".input_global_scale", ".input_scale", ".input_zero_point",
-    ".activation_scale", ".output_scale", ".k_scale", ".v_scale", ".q_scale",
-    ".k_zero_point", ".v_zero_point",
+    ".weight_g_idx", ".scale_packed", ".input_global_scale", ".input_scale",
+    ".input_zero_point", ".activation_scale", ".output_scale", ".k_scale",
+    ".v_scale", ".q_scale", ".k_zero_point", ".v_zero_point",
     // GPTQ, AWQ
     ".qzeros", ".g_idx", ".scales",
     // HQQ, AQLM

@@ -36,6 +36,7 @@ Packing PackingOf(const ConfigValue& words) {
       {"int-quantized", PackedFormat::kInt8},
       {"float-quantized", PackedFormat::kFp8},
       {"nvfp4", PackedFormat::kNvfp4},
+      {"marlin-24", PackedFormat::kMarlin24},
       {"mxfp4", PackedFormat::kMxfp4},
       {"hqq", PackedFormat::kHqq},
       {"torchao-int8", PackedFormat::kTorchaoInt8},

@@ -130,6 +130,32 @@ def compressed_tensors():
          {**four, "strategy": "group", "group_size": 32})
 
 
+def marlin_24():
+    """Of compressed-tensors 0.9; later releases dropped the format."""
+    from compressed_tensors.compressors.sparse_quantized_compressors import \
+        marlin_24 as format_24
+    from compressed_tensors.quantization import QuantizationArgs
+    out, inner = 128, 512
+    for bits, group in ((4, 128), (4, -1), (8, 128)):
+        kept = torch.randn(out, inner // 4, 4, dtype=torch.float16)
+        kept[:, :, 2:] = 0
+        args = QuantizationArgs(
+            num_bits=bits, type="int", symmetric=True,
+            strategy="group" if group > 0 else "channel",
+            group_size=group if group > 0 else None)
+        scale = torch.ones(out, inner // group if group > 0 else 1,
+                           dtype=torch.float16)
+        packed = format_24.Marlin24Compressor().compress(
+            {"lin.weight": kept.reshape(out, inner), "lin.weight_scale": scale,
+             "lin.weight_zero_point": torch.zeros_like(scale, dtype=torch.int8)},
+            names_to_scheme={"lin": args})
+        emit(version("compressed-tensors"),
+             {"format": "marlin-24", "bits": bits, "group_size": group,
+              "symmetric": True},
+             {name.removeprefix("lin."): value
+              for name, value in packed.items()}, (out, inner))
+
+
 def hqq():
     from hqq.core.quantize import BaseQuantizeConfig, HQQLinear
     name = version("hqq")
@@ -177,8 +203,8 @@ def main():
     args = parser.parse_args()
     torch.manual_seed(0)
     cases = [("bitsandbytes", bitsandbytes),
-             ("compressed-tensors", compressed_tensors), ("hqq", hqq),
-             ("torchao", torchao)]
+             ("compressed-tensors", compressed_tensors),
+             ("marlin-24", marlin_24), ("hqq", hqq), ("torchao", torchao)]
     if args.autoround:
         cases.append(("auto-round", lambda: autoround(args.autoround)))
     if args.autoawq:

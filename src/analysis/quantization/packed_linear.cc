@@ -261,7 +261,7 @@ class Packer {
     if (!Divides(in_, 2 * kTile) || !Divides(out_, kTile)) return;
     Add("weight_packed", "I32",
         {in_ / kTile / 2, out_ * kTile * packing_.bits / kWordBits});
-    Add("meta", "I16", {in_ / kTile, out_});
+    Add("meta", "I16", {in_ / kTile / 2, out_ * 2});
     Add("scale_packed", "F16", {Groups(), out_});
   }
 
