@@ -22,11 +22,20 @@ std::string Lower(std::string text) {
 
 bool IsProcessor(const Device& device) { return device.id.starts_with("cpu"); }
 
+bool SharesHostMemory(const Device& device) {
+  return device.unified_memory || device.vendor == "apple";
+}
+
+// Nothing is left to the card.
+bool IsHostAlone(const LlamaRequest& in) {
+  return Lower(in.backend) == "cpu" ||
+         (in.device_layers && *in.device_layers == 0);
+}
+
 LlamaBackend BackendOf(const LlamaRequest& in) {
   const std::string words = Lower(in.backend);
   const Device& device = *in.device;
-  if (IsProcessor(device) || words == "cpu" ||
-      (in.device_layers && *in.device_layers == 0)) {
+  if (IsProcessor(device) || (IsHostAlone(in) && SharesHostMemory(device))) {
     return LlamaBackend::kCpu;
   }
   if (Has(words, "vulkan")) return LlamaBackend::kVulkan;
@@ -96,6 +105,7 @@ std::optional<double> BitsOfRecipe(std::string_view recipe) {
   if (!is_named || at + 1 >= recipe.size()) return {};
   const char digit = recipe[at + 1];
   if (digit < '1' || digit > '8') return {};
+  if (at + 2 < recipe.size() && recipe[at + 2] != '_') return {};
   return digit - '0' + kScales;
 }
 
@@ -131,12 +141,15 @@ std::variant<LlamaJob, std::string> LlamaJobOf(const LlamaRequest& in) {
   constexpr double kGiga = 1e9;
   job.bandwidth = *device.bandwidth_gbs * kGiga;
   job.peak = PeakOf(device);
-  const bool is_host = device.unified_memory ||
-                       job.backend == LlamaBackend::kCpu ||
-                       device.vendor == "apple";
+  const bool is_host =
+      SharesHostMemory(device) || job.backend == LlamaBackend::kCpu;
   job.memory = is_host ? 0 : device.nominal_gb.value_or(0) * kGiga;
   job.devices = static_cast<double>(std::max<int64_t>(in.devices, 1));
-  if (in.device_layers && *in.device_layers >= 0) {
+  // The bandwidth is the card's: what the processor reads, it reads at the
+  // host's own.
+  if (IsHostAlone(in)) {
+    job.device_layers = 0;
+  } else if (in.device_layers && *in.device_layers >= 0) {
     job.device_layers = static_cast<double>(*in.device_layers);
   }
   job.has_flash = in.has_flash;

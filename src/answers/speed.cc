@@ -7,7 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "answers/llama_speed.h"
 #include "answers/serving_memory.h"
+#include "answers/speed_parts.h"
 
 namespace foretell {
 namespace {
@@ -56,37 +58,6 @@ std::optional<Bytes> RoomByAccount(const SpeedRequest& in) {
                     {.is_nvidia = in.device.vendor == "nvidia"});
   if (account.cache.is_unknown()) return std::nullopt;
   return account.cache;
-}
-
-std::string LimitOf(const PhaseTime& step, double interference) {
-  const std::pair<const char*, double> parts[] = {
-      {"others' prompts", interference},
-      {"memory: weights", step.weights},
-      {"memory: cache", step.cache},
-      {"arithmetic", step.arithmetic},
-      {"communication", step.communication},
-      {"launches and gaps", step.launches},
-      {"PCIe: weights on the host", step.host_memory}};
-  return std::ranges::max_element(parts, {},
-                                  [](const auto& part) { return part.second; })
-      ->first;
-}
-
-// A part is as sure as the whole.
-void AddParts(const PhaseTime& time, double share, double interference,
-              Reach reach, std::vector<SpeedPart>& out) {
-  const auto add = [&out, reach](const char* name, double seconds) {
-    if (seconds <= 0) return;
-    out.push_back({name, Seconds(SpeedFigure(Unit::kSeconds, seconds,
-                                             ServedQuantity::kToken, reach))});
-  };
-  add("weights and activations read", time.weights * share);
-  add("cache read", time.cache * share);
-  add("arithmetic", time.arithmetic * share);
-  add("communication", time.communication * share);
-  add("launches, gaps, scheduling", time.launches * share);
-  add("weights over PCIe", time.host_memory * share);
-  add("others' prompts", interference);
 }
 
 struct Change {
@@ -213,6 +184,7 @@ SpeedPoint PointOf(const SpeedRequest& in, const ServedSetting& setting,
 }  // namespace
 
 std::variant<SpeedAnswer, Refusal> AnswerSpeed(const SpeedRequest& request) {
+  if (request.engine == kLlamaEngine) return AnswerLlamaSpeed(request);
   auto found = SettingOf(RequestOf(request));
   if (const auto* missing = std::get_if<std::string>(&found)) {
     return Missing(request, *missing);
@@ -259,9 +231,13 @@ std::variant<SpeedAnswer, Refusal> AnswerSpeed(const SpeedRequest& request) {
   // The last is explained: the largest load is what people tune.
   answer.explained = request.concurrency.back();
   const ServedPoint last = ServedSteadily(setting.job, load);
-  AddParts(last.decode, 1 / setting.job.tokens_a_step, last.interference,
-           setting.reach, answer.token);
-  AddParts(last.prefill, 1, 0, setting.reach, answer.prompt);
+  const auto figure = [&setting](double seconds) {
+    return SpeedFigure(Unit::kSeconds, seconds, ServedQuantity::kToken,
+                       setting.reach);
+  };
+  AddSpeedParts(last.decode, 1 / setting.job.tokens_a_step, last.interference,
+                figure, answer.token);
+  AddSpeedParts(last.prefill, 1, 0, figure, answer.prompt);
   constexpr double kMilli = 1e3;
   answer.gains.push_back(
       {"as it is", last.first_token * kMilli, last.token * kMilli});

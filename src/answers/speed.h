@@ -26,7 +26,7 @@ namespace foretell {
 struct SpeedRequest {
   ModelConfig config;
   Device device;
-  std::string engine = "vllm";  // of ServedEngines()
+  std::string engine = "vllm";  // of ServedEngines(), or "llama.cpp"
   std::string precision;        // empty: as the checkpoint says
   std::string cache;            // empty: as the engine is usually served
   int64_t tensor = 1;
@@ -40,8 +40,12 @@ struct SpeedRequest {
   int64_t drafts = 0;                // tokens drafted for each step
   std::optional<double> acceptance;  // share of them that is accepted
   double draft_share = 0;            // of the drafter, to the model
-  double offload_gib = 0;            // weights of each rank left on the host
-  std::optional<double> price;       // USD an hour of one card
+  // Of llama.cpp: layers on the card (nothing: as many as fit), and what the
+  // build runs on ("vulkan"; empty: as the card is usually driven).
+  std::optional<int64_t> card_layers;
+  std::string backend;
+  double offload_gib = 0;       // weights of each rank left on the host
+  std::optional<double> price;  // USD an hour of one card
 };
 
 struct SpeedPoint {

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "answers/llama_speed.h"
 #include "answers/run_prediction.h"
 #include "answers/speed.h"
 #include "base/input_error.h"
@@ -27,6 +28,7 @@ constexpr int64_t kMostTokens = int64_t{1} << 24;
 constexpr int64_t kMostRequests = int64_t{1} << 20;
 constexpr int64_t kMostRanks = 4096;
 constexpr size_t kMostPoints = 64;
+constexpr int64_t kMostLayers = 100'000;
 
 OptionRow Whole(std::string_view name, std::string_view value,
                 std::string_view doc, std::string_view standard, int64_t least,
@@ -90,6 +92,7 @@ std::vector<OptionRow> SpeedRows() {
   for (const EngineConstants& engine : ServedEngines()) {
     engines.push_back(engine.name);
   }
+  engines.push_back(kLlamaEngine);
   return {
       {.name = "gpu",
        .value = "NAME",
@@ -104,8 +107,10 @@ std::vector<OptionRow> SpeedRows() {
       {.name = "quant",
        .value = "NAME",
        .doc = "How weights are stored: bf16, fp8, nvfp4, awq, int8, …; else "
-              "as the checkpoint says.",
-       .suggested = {"bf16", "fp8", "nvfp4", "mxfp4", "awq", "gptq-int8"},
+              "as the checkpoint says. For llama.cpp its file's type, else "
+              "Q4_K_M.",
+       .suggested = {"bf16", "fp8", "nvfp4", "mxfp4", "awq", "gptq-int8",
+                     "Q4_K_M", "Q8_0"},
        .aliases = {"quantization"}},
       {.name = "kv-dtype",
        .value = "NAME",
@@ -143,6 +148,14 @@ std::vector<OptionRow> SpeedRows() {
       {.name = "offload",
        .value = "GIB",
        .doc = "Weights of each card that stay in the host's memory, in GiB."},
+      Whole("ngl", "N",
+            "Layers that llama.cpp keeps on the card; else as many as fit.", "",
+            0, kMostLayers),
+      {.name = "backend",
+       .value = "NAME",
+       .doc = "What llama.cpp was built for; else as the card is usually "
+              "driven.",
+       .allowed = {"cuda", "rocm", "vulkan", "metal", "cpu"}},
       {.name = "price",
        .value = "USD",
        .doc = "Dollars an hour of one card, for the cost of tokens."}};
@@ -168,6 +181,10 @@ CommandRow SpeedCommand(ArgumentRow target) {
       .examples = {{"foretell speed Qwen/Qwen3-8B --gpu l40s --osl 128 "
                     "--concurrency 1,8,32",
                     "First and further tokens at three loads."},
+                   {"foretell speed Qwen/Qwen3-8B --gpu rtx-3060 --engine "
+                    "llama.cpp --quant Q8_0",
+                    "The same under llama.cpp, with layers on the processor "
+                    "where the card is too small."},
                    {"foretell speed openai/gpt-oss-120b --gpu h100 --tp 2 "
                     "--price 2.49",
                     "With the cost of a million tokens."}},
@@ -215,6 +232,15 @@ SpeedRequest ReadSpeedRequest(const Invocation& invocation) {
           .value_or(0);
   request.offload_gib =
       RealOf(invocation, "offload", 0, 1e5, "write --offload 8").value_or(0);
+  for (const char* option : {"ngl", "backend"}) {
+    if (!invocation.Has(option) || request.engine == kLlamaEngine) continue;
+    throw InputErrors(
+        InputError{invocation.PlaceOf(option),
+                   fmt::format("--{} is llama.cpp's alone", option),
+                   "add --engine llama.cpp, or leave it out"});
+  }
+  request.card_layers = invocation.Integer("ngl");
+  request.backend = invocation.Text("backend").value_or("");
   request.price = RealOf(invocation, "price", 1e-6, 1e6, "write --price 2.49");
   return request;
 }

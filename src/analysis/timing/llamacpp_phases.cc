@@ -88,7 +88,7 @@ double LlamaOnHost(const LlamaJob& job) {
   return share;
 }
 
-double LlamaGeneration(const LlamaJob& job, const LlamaLoad& load) {
+PhaseTime LlamaStepTime(const LlamaJob& job, const LlamaLoad& load) {
   const Terms t(job);
   const double context = load.depth + load.tokens / 2;
   const double memory = (t.dense * job.bytes + t.head) / t.bandwidth +
@@ -104,18 +104,21 @@ double LlamaGeneration(const LlamaJob& job, const LlamaLoad& load) {
   const double arithmetic =
       2 * load.sequences *
       (t.dense + t.shape.experts * t.share + t.shape.head) / t.Peak();
-  const double step = std::cbrt(std::pow(memory, 3) + std::pow(arithmetic, 3)) +
-                      cache + t.Fixed();
+  // Both at once, and neither wholly behind the other.
+  const double both = std::cbrt(std::pow(memory, 3) + std::pow(arithmetic, 3));
   const double host = LlamaOnHost(job);
   const double read =
       (t.dense + t.shape.experts * t.share) * job.bytes + t.head;
-  const double whole = step * (1 - host) + host * read / t.shared.host +
-                       host * t.shape.layers * kHostLayer;
-  return load.sequences / whole *
-         (job.is_tool ? t.shared.tool_generation : 1.0);
+  PhaseTime out;
+  out.weights = memory * (1 - host);
+  out.arithmetic = (both - memory) * (1 - host);
+  out.cache = cache * (1 - host);
+  out.launches = t.Fixed() * (1 - host);
+  out.host_memory = host * (read / t.shared.host + t.shape.layers * kHostLayer);
+  return out;
 }
 
-double LlamaPrompt(const LlamaJob& job, const LlamaLoad& load) {
+PhaseTime LlamaPromptTime(const LlamaJob& job, const LlamaLoad& load) {
   const Terms t(job);
   const double tokens = load.tokens * load.sequences;
   const double batch = std::min(load.tokens, kMicroBatch);
@@ -134,20 +137,34 @@ double LlamaPrompt(const LlamaJob& job, const LlamaLoad& load) {
                            (job.has_flash ? 1.0 : t.shared.without_flash);
   const double memory =
       steps * (t.dense + t.Met(batch)) * job.bytes / t.bandwidth;
-  double seconds =
-      std::hypot(arithmetic, memory) + attention + steps * t.Fixed();
   const double host = LlamaOnHost(job);
   constexpr double kHalf = 0.5;
-  seconds = seconds * (1 - host) +
-            host * kHalf *
-                std::max(2 * tokens * (t.dense + t.shape.experts * t.share) /
-                             kHostPeak,
-                         steps * t.all / kHostLink);
-  if (job.devices > 1) {
-    seconds /= std::min(
-        1 + t.shared.several * (std::min(job.devices, steps) - 1), job.devices);
-  }
-  return tokens / seconds * (job.is_tool ? t.shared.tool_prompt : 1.0);
+  const double gain =
+      job.devices > 1
+          ? std::min(1 + t.shared.several * (std::min(job.devices, steps) - 1),
+                     job.devices)
+          : 1.0;
+  const double on_device = (1 - host) / gain;
+  PhaseTime out;
+  out.weights = memory * on_device;
+  out.arithmetic =
+      (std::hypot(arithmetic, memory) - memory + attention) * on_device;
+  out.launches = steps * t.Fixed() * on_device;
+  out.host_memory =
+      host * kHalf / gain *
+      std::max(2 * tokens * (t.dense + t.shape.experts * t.share) / kHostPeak,
+               steps * t.all / kHostLink);
+  return out;
+}
+
+double LlamaGeneration(const LlamaJob& job, const LlamaLoad& load) {
+  return load.sequences / LlamaStepTime(job, load).Total() *
+         (job.is_tool ? LlamaSharedConstants().tool_generation : 1.0);
+}
+
+double LlamaPrompt(const LlamaJob& job, const LlamaLoad& load) {
+  return load.tokens * load.sequences / LlamaPromptTime(job, load).Total() *
+         (job.is_tool ? LlamaSharedConstants().tool_prompt : 1.0);
 }
 
 }  // namespace foretell

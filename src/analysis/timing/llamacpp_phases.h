@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "analysis/timing/served_shape.h"
+#include "analysis/timing/serving_phases.h"
 
 namespace foretell {
 
@@ -93,8 +94,14 @@ struct LlamaLoad {
 inline constexpr double kLlamaGenerationSpread = 0.55;
 inline constexpr double kLlamaPromptSpread = 1.05;
 
+// Tokens a second.
 double LlamaGeneration(const LlamaJob& job, const LlamaLoad& load);
 double LlamaPrompt(const LlamaJob& job, const LlamaLoad& load);
+
+// The same in seconds: one step of generation of all sequences, and all their
+// prompts.
+PhaseTime LlamaStepTime(const LlamaJob& job, const LlamaLoad& load);
+PhaseTime LlamaPromptTime(const LlamaJob& job, const LlamaLoad& load);
 
 // The part of the weights that the processor reads, from 0 to 1.
 double LlamaOnHost(const LlamaJob& job);
