@@ -50,21 +50,6 @@ std::string_view CardsOf(const Device& device) {
   return "other";
 }
 
-// Bytes a second in one direction between cards, where they are linked by more
-// than PCIe: the catalogue states both directions together.
-std::optional<double> LinkOf(const Device& device) {
-  if (device.link_gbs) return *device.link_gbs * 1e9 / 2;
-  const size_t unit = device.link.find(" GB/s");
-  if (unit == std::string::npos) return std::nullopt;
-  size_t begin = unit;
-  while (begin > 0 && (std::isdigit(static_cast<unsigned char>(
-                           device.link[begin - 1])) != 0 ||
-                       device.link[begin - 1] == '.')) {
-    --begin;
-  }
-  return std::strtod(device.link.c_str() + begin, nullptr) * 1e9 / 2;
-}
-
 // FLOP/s of a dtype, else of the nearest wider one that the card states.
 std::optional<double> PeakOf(const Device& device, std::string_view dtype) {
   for (const std::string_view name :
@@ -78,13 +63,30 @@ std::optional<double> PeakOf(const Device& device, std::string_view dtype) {
 
 }  // namespace
 
+std::optional<double> LinkOf(const Device& device) {
+  if (device.link_gbs) return *device.link_gbs * 1e9 / 2;
+  const size_t unit = device.link.find(" GB/s");
+  if (unit == std::string::npos) return std::nullopt;
+  size_t begin = unit;
+  while (begin > 0 && (std::isdigit(static_cast<unsigned char>(
+                           device.link[begin - 1])) != 0 ||
+                       device.link[begin - 1] == '.')) {
+    --begin;
+  }
+  return std::strtod(device.link.c_str() + begin, nullptr) * 1e9 / 2;
+}
+
 std::variant<ServedShape, std::string> ShapeOfConfig(
     const ModelConfig& config) {
   const auto read = ReadModelOf(config, {});
   if (const auto* refusal = std::get_if<Refusal>(&read)) {
     return "the model's class is not derived: " + refusal->errors.front().what;
   }
-  const ReadModel& model = std::get<ReadModel>(read);
+  return ShapeOfModel(std::get<ReadModel>(read), config);
+}
+
+std::variant<ServedShape, std::string> ShapeOfModel(const ReadModel& model,
+                                                    const ModelConfig& config) {
   if (model.built.model == nullptr) return "the model's class is not derived";
   const vllm::ServedConfig served(config);
   ServedSizes sizes;

@@ -14,6 +14,7 @@
 
 #include "analysis/timing/kernel_time.h"
 #include "analysis/timing/serving_phases.h"
+#include "answers/read_model.h"
 #include "base/figure.h"
 #include "spec/device.h"
 #include "spec/model_config.h"
@@ -45,8 +46,16 @@ struct ServedSetting {
 // The text says what is missing.
 std::variant<ServedSetting, std::string> SettingOf(const ServedRequest& in);
 
+// Bytes a second in one direction between cards, where they are linked by more
+// than PCIe: the catalogue states both directions together.
+std::optional<double> LinkOf(const Device& device);
+
 // The shape of a configuration's model; the text says why there is none.
 std::variant<ServedShape, std::string> ShapeOfConfig(const ModelConfig& config);
+
+// The same of a model that was built.
+std::variant<ServedShape, std::string> ShapeOfModel(const ReadModel& model,
+                                                    const ModelConfig& config);
 
 // `value` in seconds, or in tokens a second, with its 90 % interval: wider
 // near the edge of what the constants were fitted on, and wider still beyond.

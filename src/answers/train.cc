@@ -322,6 +322,18 @@ std::variant<TrainAnswer, Refusal> AnswerTrain(TrainRequest request) {
       is_blocked ? std::variant<TrainAnswer, Refusal>(std::move(blocked))
                  : Answerer(request, whole.built).Run();
   if (auto* answer = std::get_if<TrainAnswer>(&result)) {
+    if (answer->is_compiled) {
+      const auto all =
+          static_cast<double>(whole.parameters.total.any().value().value_or(0));
+      const auto trained = static_cast<double>(answer->memory.trained);
+      answer->time =
+          TimeOfTraining({.model = &whole,
+                          .config = &request.config,
+                          .job = &request.job,
+                          .device = &request.device,
+                          .costs = &request.costs,
+                          .trained_share = all > 0 ? trained / all : 1});
+    }
     answer->name = request.config.catalogue ? request.config.catalogue->id
                                             : request.config.source;
     answer->class_name = whole.built.class_name;

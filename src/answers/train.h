@@ -25,11 +25,13 @@
 #include "answers/train_host.h"
 #include "answers/train_memory.h"
 #include "answers/train_stages.h"
+#include "answers/train_time.h"
 #include "base/figure.h"
 #include "base/finding.h"
 #include "models/build.h"
 #include "spec/device.h"
 #include "spec/model_config.h"
+#include "spec/run_costs.h"
 #include "spec/training_job.h"
 
 namespace foretell {
@@ -66,6 +68,7 @@ struct TrainRequest {
   Device device;
   std::optional<int64_t>
       global_batch;                // sequences of all cards and micro-steps
+  RunCosts costs;                  // of the whole run
   std::optional<double> host_gib;  // memory of the host
   size_t most_points = 0;          // of each stage's timeline; 0: none is made
 };
@@ -86,6 +89,7 @@ struct TrainAnswer {
   int64_t candidates = 0;  // that were compiled to find it
   std::vector<TrainStage> stages;
   TrainHost host;
+  TrainTime time;
   std::vector<Lever> levers;
   std::vector<std::string> assumptions;
   std::vector<Finding> findings;

@@ -1,4 +1,5 @@
 #include "front/train_options.h"
+#include "front/run_cost_options.h"
 
 #include <fmt/format.h>
 
@@ -42,6 +43,7 @@ class Reader {
     ReadBatch();
     ReadPacking();
     if (!errors_.empty()) throw InputErrors(std::move(errors_));
+    out_.costs = ReadRunCosts(line_, out_.device);
     return std::move(out_);
   }
 

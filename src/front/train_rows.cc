@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "answers/train_memory.h"
+#include "front/run_cost_options.h"
 #include "front/step_options.h"
 #include "front/train_options.h"
 
@@ -219,7 +220,8 @@ std::vector<OptionRow> LayoutRows() {
 
 std::vector<OptionRow> TrainRows() {
   std::vector<OptionRow> out = LayoutRows();
-  for (const auto& rows : {MethodRows(), BuildRows(), SharedRows()}) {
+  for (const auto& rows :
+       {RunCostRows(), MethodRows(), BuildRows(), SharedRows()}) {
     out.insert(out.end(), rows.begin(), rows.end());
   }
   return out;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "report/findings_section.h"
+#include "report/present_train_time.h"
 
 namespace foretell {
 namespace {
@@ -61,6 +62,7 @@ class Presenter {
       AddStages();
       AddHost();
       AddWhatFits();
+      AddTrainTime(answer_.time, document_);
     }
     for (const std::string& one : answer_.assumptions) {
       document_.AddRow("assumptions", {one});

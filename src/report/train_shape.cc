@@ -1,6 +1,7 @@
 // What `foretell train` may say, in its order: the verdict first.
 #include "report/findings_section.h"
 #include "report/present_train.h"
+#include "report/present_train_time.h"
 #include "report/runs_section.h"
 
 namespace foretell {
@@ -175,8 +176,8 @@ const DocumentShape& TrainShape() {
           "Whether a training job fits its card, what fills the card at the "
           "peak, and what would make it fit.",
       .sections = {Verdict(), AtPeak(), RunsSection(), Stages(), WhatFits(),
-                   Host(), MethodsAndCards(), Assumptions(),
-                   FindingsSection()}};
+                   TrainTimeSection(), TrainRunSection(), Host(),
+                   MethodsAndCards(), Assumptions(), FindingsSection()}};
   return shape;
 }
 
