@@ -50,6 +50,7 @@ struct Height {
   FoldedBytes bytes = {};
   int64_t beside = 0;
   OperationId at;
+  bool is_shift = false;
   int64_t total() const { return Total(bytes) + beside; }
 };
 
@@ -64,6 +65,7 @@ struct Stretch {
   FoldedBytes at_last = {};
   int64_t last_beside = 0;
   bool has_operation = false;
+  bool rises = false;  // has an operation, or a shift upward
 };
 
 class Folder {
@@ -85,6 +87,9 @@ class Folder {
     PhaseWalk phases(graph_);
     const std::vector<MemoryEvent>& events = request_.memory->events;
     size_t event = 0;
+    for (uint32_t at = 0; at < graph_.steps.size(); ++at) {
+      if (graph_.steps[at].kind == Step::Kind::kOperation) last_operation_ = at;
+    }
     Start(Phase::kForward, {});
     for (uint32_t at = 0; at < graph_.steps.size(); ++at) {
       const Phase now = phases.At(at);
@@ -93,10 +98,15 @@ class Folder {
       const Member member =
           runs ? members_[graph_.operations[step.index].region.index]
                : stretches_.back().member;
+      // What ends a phase is still of it.
+      while (HasShift(at) && NextShift().phase < now) {
+        ShiftTo(NextShift().phase);
+      }
       if (now != stretches_.back().phase ||
           member != stretches_.back().member) {
         Start(now, member);
       }
+      while (HasShift(at)) Shift();
       Stretch& stretch = stretches_.back();
       for (; event < events.size() && events[event].step == at; ++event) {
         const MemoryEvent& one = events[event];
@@ -107,8 +117,45 @@ class Folder {
     }
     // A phase in which nothing happens begins all the same.
     for (const PhaseStart& start : graph_.phases) {
-      if (start.first_step >= graph_.steps.size()) Start(start.phase, {});
+      if (start.first_step < graph_.steps.size()) continue;
+      while (HasShift(start.first_step) && NextShift().phase < start.phase) {
+        ShiftTo(NextShift().phase);
+      }
+      Start(start.phase, {});
     }
+    while (HasShift(UINT32_MAX)) ShiftTo(NextShift().phase);
+  }
+
+  bool HasShift(uint32_t at) const {
+    return request_.shifts && next_shift_ < request_.shifts->size() &&
+           NextShift().before_step <= at;
+  }
+  const MemoryShift& NextShift() const {
+    return (*request_.shifts)[next_shift_];
+  }
+
+  // Where nothing of that phase has run yet, it begins.
+  void ShiftTo(Phase phase) {
+    if (stretches_.back().phase < phase) Start(phase, {});
+    Shift();
+  }
+
+  // It counts as an operation that follows the one before it.
+  void Shift() {
+    const MemoryShift& shift = NextShift();
+    ++next_shift_;
+    Stretch& stretch = stretches_.back();
+    const auto kind = static_cast<size_t>(shift.kind);
+    stretch.change[request_.shift_categories[kind]] += shift.bytes;
+    if (shift.bytes <= 0) return;
+    Height height{stretch.change, 0, last_run_, true};
+    if (last_run_.index < request_.beside.size()) {
+      height.beside = std::min<int64_t>(0, request_.beside[last_run_.index]);
+    }
+    if (!stretch.rises || height.total() > stretch.highest.total()) {
+      stretch.highest = height;
+    }
+    stretch.rises = true;
   }
 
   // What a run makes goes within it, within its witness, or right after it:
@@ -121,7 +168,8 @@ class Folder {
       made = static_cast<int64_t>(now);
       return;
     }
-    if (made < 0) return;
+    // What goes behind the last operation raises nothing any more.
+    if (made < 0 || event.step > last_operation_) return;
     const Stretch& from = stretches_[static_cast<size_t>(made)];
     const Stretch& to = stretches_.back();
     const bool is_bound =
@@ -147,14 +195,16 @@ class Folder {
   }
 
   void Note(Stretch& stretch, OperationId at) {
-    Height height{stretch.change, 0, at};
+    Height height{stretch.change, 0, at, false};
     if (at.index < request_.beside.size()) {
       height.beside = request_.beside[at.index];
     }
     if (!stretch.has_operation) stretch.first = height;
-    if (!stretch.has_operation || height.total() > stretch.highest.total()) {
+    if (!stretch.rises || height.total() > stretch.highest.total()) {
       stretch.highest = height;
     }
+    stretch.rises = true;
+    last_run_ = at;
     stretch.at_last = stretch.change;
     stretch.last_beside = height.beside;
     stretch.has_operation = true;
@@ -206,7 +256,7 @@ class Folder {
       is_first = false;
       FoldedBytes last_start = level;
       AddTimes(last_start, stretch.change, stretch.copies - 1);
-      if (stretch.has_operation) {
+      if (stretch.rises) {
         // Of equal peaks the first in time is told; a backward goes from the
         // last block to the first.
         const bool rises = Total(last_start) > Total(level);
@@ -214,9 +264,12 @@ class Folder {
         Raise(out_.back(), rises ? last_start : level, stretch.highest,
               is_last ? stretch.copies - 1 : 0);
         // The first operation of the backward counts as the forward's, too.
-        if (begins && stretch.phase == Phase::kBackward && out_.size() > 1) {
+        if (begins && stretch.phase == Phase::kBackward && out_.size() > 1 &&
+            !request_.shifts) {
           Raise(out_[out_.size() - 2], level, stretch.first, 0);
         }
+      }
+      if (stretch.has_operation) {
         last_beside_ = stretch.last_beside;
         last_operation = last_start;
         AddTimes(last_operation, stretch.at_last, 1);
@@ -232,7 +285,7 @@ class Folder {
     FoldedPhase out;
     out.phase = phase;
     out.start = level;
-    const bool ends_forward = phase == Phase::kBackward;
+    const bool ends_forward = phase == Phase::kBackward && !request_.shifts;
     out.bytes = ends_forward && Total(last_operation) > Total(level)
                     ? last_operation
                     : level;
@@ -251,6 +304,7 @@ class Folder {
     AddTimes(phase.bytes, height.bytes, 1);
     phase.beside = height.beside;
     phase.at = height.at;
+    phase.is_shift = height.is_shift;
     phase.copies = copies;
   }
 
@@ -259,6 +313,9 @@ class Folder {
   std::vector<Member> members_;  // by region
   std::vector<Stretch> stretches_;
   std::vector<int64_t> made_in_;  // by storage: the stretch
+  uint32_t last_operation_ = 0;   // its step
+  size_t next_shift_ = 0;
+  OperationId last_run_;
   bool waits_ = false;
   std::vector<FoldedPhase> out_;
   int64_t last_beside_ = 0;  // of the operation before
@@ -279,6 +336,33 @@ std::vector<int64_t> CopiesOfRegions(const Graph& graph,
     const Member& member = members[i];
     if (member.repeat < 0 || member.is_witness) continue;
     out[i] = repeats[static_cast<size_t>(member.repeat)].copies;
+  }
+  return out;
+}
+
+std::string PathInWhole(const Graph& graph,
+                        std::span<const RepeatedBlocks> repeats,
+                        RegionId region, int64_t copies) {
+  std::string out;
+  for (RegionId at = region; at.valid(); at = graph[at].parent) {
+    std::string name = graph[at].name;
+    if (name.empty()) continue;
+    for (const RepeatedBlocks& repeat : repeats) {
+      if (graph[at].parent != repeat.list ||
+          graph[at].kind != RegionKind::kBlock) {
+        continue;
+      }
+      const int64_t index = std::stoll(name);
+      const int64_t skipped = (repeat.copies - 1) * repeat.period;
+      const bool is_run =
+          index >= repeat.first && index < repeat.first + repeat.period;
+      if (is_run) {
+        name = std::to_string(index + copies * repeat.period);
+      } else if (index >= repeat.first) {
+        name = std::to_string(index + skipped);
+      }
+    }
+    out = out.empty() ? name : name + "." + out;
   }
   return out;
 }

@@ -19,15 +19,17 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "analysis/composition.h"
 #include "analysis/memory.h"
 #include "graph/graph.h"
+#include "graph/memory_shift.h"
 
 namespace foretell {
 
-inline constexpr size_t kFoldedCategories = 12;
+inline constexpr size_t kFoldedCategories = 14;
 using FoldedBytes = std::array<int64_t, kFoldedCategories>;
 
 struct FoldedPhase {
@@ -36,14 +38,21 @@ struct FoldedPhase {
   int64_t peak = 0;        // bytes, all that lives
   FoldedBytes bytes = {};  // by category; with `beside` they are the peak
   int64_t beside = 0;
-  OperationId at;      // that reached it; none where the phase began so
-  int64_t copies = 0;  // of its run that stand before it in the model
+  // That reached it, or ran before a shift did; none where the phase began so.
+  OperationId at;
+  bool is_shift = false;  // a shift reached it
+  int64_t copies = 0;     // of its run that stand before it in the model
 };
 
 struct FoldRequest {
   const StepMemory* memory = nullptr;        // of the graph
   std::span<const uint8_t> categories = {};  // by storage
   std::span<const int64_t> beside = {};      // by operation, or empty
+  // One rank's: memory that comes and goes beside the graph's operations, in
+  // order; each phase's peak is then of its own operations and shifts alone
+  // (AnalyzeRankMemory). The category of each kind.
+  std::optional<std::span<const MemoryShift>> shifts = {};
+  std::array<uint8_t, 3> shift_categories = {};
   // What lives throughout, of the whole model, by category.
   FoldedBytes resident = {};
   std::span<const RepeatedBlocks> repeats = {};
@@ -55,6 +64,12 @@ std::optional<std::vector<FoldedPhase>> FoldMemory(const Graph& graph,
 // How often each region happens in the whole model.
 std::vector<int64_t> CopiesOfRegions(const Graph& graph,
                                      std::span<const RepeatedBlocks> repeats);
+
+// A region's path in the whole model: its block stands for the one after
+// `copies` more of its run.
+std::string PathInWhole(const Graph& graph,
+                        std::span<const RepeatedBlocks> repeats,
+                        RegionId region, int64_t copies);
 
 }  // namespace foretell
 

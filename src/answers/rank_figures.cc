@@ -2,18 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "analysis/memory.h"
 #include "answers/claims.h"
 #include "answers/compile_step.h"
-#include "graph/operation_row.h"
-#include "passes/sharding/divide_step.h"
-#include "passes/sharding/units.h"
+#include "answers/train_rank.h"
 
 namespace foretell {
 namespace {
@@ -22,41 +16,6 @@ Refusal TooLarge() {
   InputError error;
   error.what = "a size passes 2^63 - 1";
   return Refusal{{std::move(error)}};
-}
-
-// A buffer is built with the parameters' dtype and stays as it is, where the
-// step is written as if it had the dtype that parameters are gathered in.
-bool CastsBuffers(const Graph& graph, const RankCase& rank) {
-  if (!rank.param_dtype || *rank.param_dtype == rank.dtype) return false;
-  return std::ranges::any_of(graph.buffers, [&](const Buffer& buffer) {
-    return graph[buffer.value].dtype == *rank.param_dtype;
-  });
-}
-
-// A block's arguments are cast to the dtype that its parameters are gathered
-// in; the step is written as if they had it already.
-bool CastsArguments(const Graph& graph, const RankCase& rank) {
-  if (!rank.param_dtype) return false;
-  const std::vector<RegionId> block = OutermostBlocks(graph);
-  std::vector<std::optional<RegionId>> maker(graph.values.size());
-  for (const Operation& operation : graph.operations) {
-    if (!operation.region.valid()) continue;
-    const RegionId here = block[operation.region.index];
-    for (const ValueId made : graph.OutputsOf(operation)) {
-      maker[made.index] = here;
-    }
-    if (!here.valid()) continue;
-    for (const ValueId read : graph.InputsOf(operation)) {
-      const Value& value = graph[read];
-      if (maker[read.index] && *maker[read.index] != here &&
-          Describe(value.dtype).is_floating &&
-          value.dtype != *rank.param_dtype && value.shape.rank() > 0) {
-        return true;
-      }
-    }
-    if (operation.row->name.find("backward") != std::string_view::npos) break;
-  }
-  return false;
 }
 
 }  // namespace
@@ -98,19 +57,10 @@ std::variant<RankFigures, Refusal> DeriveRank(const ModelConfig& config,
                recording.recorded_rank->unfollowed.empty() &&
                !CastsBuffers(whole.graph(), recording.recorded_rank->rank) &&
                !CastsArguments(whole.graph(), recording.recorded_rank->rank);
-  std::vector<GradientOf> gradients;
-  for (size_t i = 0; i < whole.gradients.size(); ++i) {
-    gradients.push_back({whole.gradient_layouts[i].leaf, whole.gradients[i]});
-  }
-  std::vector<StateOf> states;
-  for (const OptimizerState& state : whole.optimizer.states) {
-    const StorageId storage = whole.graph()[state.tensor.id()].storage;
-    states.push_back({state.leaf, storage, state.on_host});
-  }
   Graph graph = whole.graph();
   RankCase rank = recording.recorded_rank->rank;
   rank.sums_outside = step.lora.has_value();
-  const RankShare share = DivideStep(graph, rank, gradients, states);
+  const RankShare share = DivideCompiled(whole, rank, graph);
   for (auto* flops : {&figures->flops_forward, &figures->flops_backward}) {
     for (auto& [name, count] : *flops) count *= rank.accumulate;
   }

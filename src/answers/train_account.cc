@@ -12,6 +12,7 @@
 #include "analysis/occupancy.h"
 #include "answers/claims.h"
 #include "answers/train_overlay.h"
+#include "answers/train_timeline.h"
 #include "base/checked.h"
 #include "engines/pytorch/device_memory.h"
 #include "engines/pytorch/optimizer_memory.h"
@@ -38,7 +39,10 @@ constexpr double kMarginCompiled = 0.3;
 constexpr int64_t kMasterBytes = 4;
 // The category beside MemoryKind's.
 constexpr size_t kLogitsCategory = kMemoryKinds;
-static_assert(kLogitsCategory < kFoldedCategories);
+// What a rank holds beside the graph.
+constexpr size_t kGatheredCategory = kMemoryKinds + 1;
+constexpr size_t kBufferCategory = kMemoryKinds + 2;
+static_assert(kBufferCategory < kFoldedCategories);
 
 constexpr size_t Index(MemoryKind kind) { return static_cast<size_t>(kind); }
 
@@ -79,7 +83,10 @@ class Accountant {
     if (!Fold(*memory, occupancy)) return std::nullopt;
     ChoosePeak();
     AddStays();
-    if (request_.most_points > 0) AddTimeline(occupancy);
+    if (request_.most_points > 0) {
+      out_.timeline = TimelineOf(occupancy, graph_, laid_, request_.most_points,
+                                 states_ + master_);
+    }
     if (!CountFlops()) return TooLargeJob();
     AddOutsideTensors();
     return std::move(out_);
@@ -166,6 +173,11 @@ class Accountant {
       if (graph_.storages[id.index].kind == StorageKind::kState) continue;
       gradients_ += graph_.storages[id.index].bytes * copies;
     }
+    if (laid_.share) {
+      gradients_ = job_.offload == Offload::kParameters
+                       ? 0
+                       : laid_.share->gradient_bytes;
+    }
     for (uint32_t i = 0; i < times.size(); ++i) {
       if (times[i] == 0) continue;
       const auto bytes = CheckedMul(graph_.storages[i].bytes, times[i]);
@@ -183,11 +195,17 @@ class Accountant {
       categories[i] = static_cast<uint8_t>(
           laid_.is_logits[i] ? kLogitsCategory : Index(occupancy.KindOf({i})));
     }
-    auto phases = FoldMemory(graph_, {.memory = &memory,
-                                      .categories = categories,
-                                      .beside = laid_.beside,
-                                      .resident = resident_,
-                                      .repeats = request_.repeats});
+    FoldRequest request = {.memory = &memory,
+                           .categories = categories,
+                           .beside = laid_.beside,
+                           .resident = resident_,
+                           .repeats = request_.repeats};
+    if (laid_.share) {
+      request.shifts = laid_.share->shifts;
+      request.shift_categories = {kGatheredCategory, kBufferCategory,
+                                  Index(MemoryKind::kGradients)};
+    }
+    auto phases = FoldMemory(graph_, request);
     if (!phases) return false;
     phases_ = *std::move(phases);
     return true;
@@ -233,14 +251,19 @@ class Accountant {
       terms[TermOf(static_cast<MemoryKind>(i))] += phase.bytes[i];
     }
     terms["logits and loss"] += phase.bytes[kLogitsCategory];
-    if (!phase.at.valid() && phase.beside != 0) {
+    terms["gathered parameters"] += phase.bytes[kGatheredCategory];
+    terms["communication buffers"] += phase.bytes[kBufferCategory];
+    const bool between = !phase.at.valid() || phase.is_shift;
+    if (between && phase.beside != 0) {
       terms["kept activations"] += phase.beside;
     }
     if (phase.at.valid()) {
       const Operation& operation = graph_.operations[phase.at.index];
       out_.operation = operation.row->name;
-      out_.module = PathOf(operation.region, phase.copies);
+      out_.module =
+          PathInWhole(graph_, request_.repeats, operation.region, phase.copies);
       for (const Beside& one : laid_.besides) {
+        if (phase.is_shift) break;
         if (!one.bytes.empty()) terms[one.term] += one.bytes[phase.at.index];
       }
     }
@@ -251,33 +274,6 @@ class Accountant {
       terms["float32 gradients"] += WideGradients();
     }
     SetTerms(terms);
-  }
-
-  // The module's path in the whole model: its block stands for the one after
-  // `copies` more of its run.
-  std::string PathOf(RegionId region, int64_t copies) const {
-    std::string out;
-    for (RegionId at = region; at.valid(); at = graph_[at].parent) {
-      std::string name = graph_[at].name;
-      if (name.empty()) continue;
-      for (const RepeatedBlocks& repeat : request_.repeats) {
-        if (graph_[at].parent != repeat.list ||
-            graph_[at].kind != RegionKind::kBlock) {
-          continue;
-        }
-        const int64_t index = std::stoll(name);
-        const int64_t skipped = (repeat.copies - 1) * repeat.period;
-        const bool is_run =
-            index >= repeat.first && index < repeat.first + repeat.period;
-        if (is_run) {
-          name = std::to_string(index + copies * repeat.period);
-        } else if (index >= repeat.first) {
-          name = std::to_string(index + skipped);
-        }
-      }
-      out = out.empty() ? name : name + "." + out;
-    }
-    return out;
   }
 
   static const char* TermOf(MemoryKind kind) {
@@ -385,16 +381,6 @@ class Accountant {
       const int64_t bytes =
           value.shape.Elements().value_or(0) * BytesOf(value.dtype);
       out_.largest_gathered = std::max(out_.largest_gathered, bytes);
-    }
-  }
-
-  void AddTimeline(const Occupancy& occupancy) {
-    out_.timeline = occupancy.Points(request_.most_points);
-    for (MemoryPoint& point : out_.timeline) {
-      point.bytes[Index(MemoryKind::kStates)] += states_ + master_;
-      if (point.operation == 0) continue;
-      const int64_t beside = laid_.beside[point.operation - 1];
-      point.bytes[Index(MemoryKind::kTemporary)] += beside;
     }
   }
 

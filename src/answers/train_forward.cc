@@ -36,11 +36,13 @@ std::optional<std::variant<ForwardMemory, Refusal>> AccountForward(
   const auto memory = AnalyzeMemory(graph, overlay.beside);
   if (!memory) return TooLargeJob();
   const std::vector<uint8_t> categories(graph.storages.size());
-  const auto phases = FoldMemory(graph, {.memory = &*memory,
-                                         .categories = categories,
-                                         .beside = overlay.beside,
-                                         .resident = {},
-                                         .repeats = request.repeats});
+  FoldRequest fold = {.memory = &*memory,
+                      .categories = categories,
+                      .beside = overlay.beside,
+                      .resident = {},
+                      .repeats = request.repeats};
+  if (overlay.share) fold.shifts = overlay.share->shifts;
+  const auto phases = FoldMemory(graph, fold);
   if (!phases) return std::nullopt;
   const FoldedPhase& forward = phases->front();
   out.above = forward.peak;

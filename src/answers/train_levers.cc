@@ -130,6 +130,24 @@ class Changes {
             job.gpus = kCards;
           });
     }
+    const bool is_flat =
+        job_.sharding == Sharding::kFsdp1 || job_.sharding == Sharding::kFsdp2;
+    if (is_flat && job_.accumulate > 1 && !job_.reduces_each) {
+      Add("gradients reduced in each micro-step", "--sync each", "",
+          [](TrainingJob& job) { job.reduces_each = true; });
+    }
+    if (is_flat || job_.sharding == Sharding::kZero3) {
+      Add(fmt::format("divided among {} cards", 2 * job_.gpus),
+          fmt::format("--gpus {}", 2 * job_.gpus), "a larger global batch",
+          [](TrainingJob& job) { job.gpus *= 2; });
+    } else if (job_.sharding != Sharding::kNone && job_.gpus > 1) {
+      Add("parameters divided too",
+          job_.sharding == Sharding::kDdp ? "--fsdp 2" : "--zero 3", "",
+          [](TrainingJob& job) {
+            job.sharding = job.sharding == Sharding::kDdp ? Sharding::kFsdp2
+                                                          : Sharding::kZero3;
+          });
+    }
     if (job_.offload == Offload::kNone && !job_.step.lora) {
       Add("optimizer on the host", "--offload optimizer", "",
           [](TrainingJob& job) { job.offload = Offload::kOptimizer; });

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "answers/train_account.h"
+#include "answers/train_rank.h"
 #include "engines/pytorch/optimizer_memory.h"
 
 namespace foretell {
@@ -46,17 +47,20 @@ struct FoldPlan {
   int64_t blocks = 0;
 };
 
-// A run, its witness and one more; with `later` runs before them that are not
-// repeated: what all blocks share goes with the first that reads it.
+// A run, its witness and one more, of a step that gathers parameters two: what
+// the block after it has left goes in its backward. With `later` runs before
+// them that are not repeated: what all blocks share goes with the first that
+// reads it.
 std::optional<FoldPlan> PlanOf(std::span<const BlockPattern> patterns,
-                               int64_t later, int64_t every) {
+                               int64_t later, int64_t every, bool gathers) {
+  const int64_t runs = gathers ? 4 : 3;
   FoldPlan out;
   for (BlockPattern pattern : patterns) {
     pattern.period = std::lcm(pattern.period, every);
     pattern.first += later * pattern.period;
     const int64_t rest = (pattern.blocks - pattern.first) % pattern.period;
     out.blocks =
-        std::max(out.blocks, pattern.first + 3 * pattern.period + rest);
+        std::max(out.blocks, pattern.first + runs * pattern.period + rest);
     out.patterns.push_back(std::move(pattern));
   }
   for (const BlockPattern& pattern : out.patterns) {
@@ -75,6 +79,23 @@ bool RunsReference(const TrainingJob& job) {
           job.reference != Reference::kPrecomputed);
 }
 
+// A float32 copy beside FSDP's shares is what FSDP holds as the shares.
+TrainingJob Plain(const TrainingJob& job) {
+  TrainingJob out = job;
+  const bool flat =
+      job.sharding == Sharding::kFsdp1 || job.sharding == Sharding::kFsdp2;
+  if (!flat || job.gpus < 2 || !job.master_weights) return out;
+  out.master_weights = false;
+  out.float32_shares = true;
+  return out;
+}
+
+bool Gathers(const TrainingJob& job) {
+  return job.gpus > 1 &&
+         (job.sharding == Sharding::kFsdp1 ||
+          job.sharding == Sharding::kFsdp2 || job.sharding == Sharding::kZero3);
+}
+
 }  // namespace
 
 std::vector<std::string_view> OptimizersOfOtherLibraries() {
@@ -85,6 +106,12 @@ StepCase CompiledCaseOf(const TrainingJob& job) {
   StepCase step = job.step;
   // The last micro-step is alike for two and more.
   step.accumulate = std::min<int64_t>(job.accumulate, 2);
+  // A rank's share holds the gradients of earlier ones.
+  if (const auto rank = RankOf(job, step)) {
+    const bool keeps_whole =
+        rank->wrapper == Wrapper::kFsdp2 && !rank->reduces_always;
+    if (rank->wrapper != Wrapper::kDdp && !keeps_whole) step.accumulate = 1;
+  }
   // Both answers of a pair go in together.
   const bool pairs =
       job.preference != Preference::kNone && job.preference != Preference::kKto;
@@ -119,13 +146,15 @@ TrainModel::TrainModel(const ModelConfig& config, BuildOptions build,
 template <class Answer, class Account>
 std::variant<Answer, Refusal> TrainModel::Compiled(const StepCase& step,
                                                    StopAfter stop,
-                                                   bool may_fold,
+                                                   bool may_fold, bool gathers,
                                                    const Account& account) {
   constexpr int64_t kMostLater = 2;
   BuildOptions build = build_;
   build.dtype = step.dtype;
-  for (int64_t later = first_later_; may_fold && later < kMostLater; ++later) {
-    const auto plan = PlanOf(patterns_, later, step.checkpoint_every);
+  // The first block that is gathered finds none before it.
+  const int64_t first = std::max<int64_t>(first_later_, gathers ? 1 : 0);
+  for (int64_t later = first; may_fold && later < kMostLater; ++later) {
+    const auto plan = PlanOf(patterns_, later, step.checkpoint_every, gathers);
     if (!plan) break;
     build.most_layers = plan->blocks;
     auto compiled = CompileStep(*config_, build, step, stop);
@@ -134,7 +163,7 @@ std::variant<Answer, Refusal> TrainModel::Compiled(const StepCase& step,
     const std::vector<RepeatedBlocks> repeats =
         RepeatsIn(few->graph(), plan->patterns, plan->blocks, std::nullopt);
     if (auto answer = account(*few, repeats)) {
-      first_later_ = later;
+      if (!gathers) first_later_ = later;
       return *std::move(answer);
     }
   }
@@ -147,8 +176,9 @@ std::variant<Answer, Refusal> TrainModel::Compiled(const StepCase& step,
   return *account(std::get<CompiledStep>(compiled), {});
 }
 
-std::variant<TrainMemory, Refusal> TrainModel::MemoryOf(const TrainingJob& job,
-                                                        size_t most_points) {
+std::variant<TrainMemory, Refusal> TrainModel::MemoryOf(
+    const TrainingJob& stated, size_t most_points) {
+  const TrainingJob job = Plain(stated);
   const StepCase step = CompiledCaseOf(job);
   std::optional<ForwardMemory> reference;
   if (RunsReference(job)) {
@@ -160,6 +190,7 @@ std::variant<TrainMemory, Refusal> TrainModel::MemoryOf(const TrainingJob& job,
   }
   return Compiled<TrainMemory>(
       step, StopAfter::kOptimizer, most_points == 0 && MayFold(step),
+      Gathers(job),
       [&](CompiledStep& compiled, std::span<const RepeatedBlocks> repeats) {
         return AccountOf({.compiled = &compiled,
                           .step = &step,
@@ -171,13 +202,15 @@ std::variant<TrainMemory, Refusal> TrainModel::MemoryOf(const TrainingJob& job,
 }
 
 std::variant<ForwardMemory, Refusal> TrainModel::ForwardOf(
-    const TrainingJob& job, size_t most_points) {
+    const TrainingJob& stated, size_t most_points) {
+  const TrainingJob job = Plain(stated);
   StepCase step = CompiledCaseOf(job);
   step.evaluates = true;
   step.accumulate = 1;
   step.optimizer = "none";
   return Compiled<ForwardMemory>(
       step, StopAfter::kForward, most_points == 0 && MayFold(step),
+      Gathers(job),
       [&](CompiledStep& compiled, std::span<const RepeatedBlocks> repeats) {
         return AccountForward({.compiled = &compiled,
                                .step = &step,

@@ -118,7 +118,8 @@ class TrainModel {
   // stand for all (`account` then gives something), else with all.
   template <class Answer, class Account>
   std::variant<Answer, Refusal> Compiled(const StepCase& step, StopAfter stop,
-                                         bool may_fold, const Account& account);
+                                         bool may_fold, bool gathers,
+                                         const Account& account);
 
   const ModelConfig* config_;
   BuildOptions build_;

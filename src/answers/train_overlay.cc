@@ -1,10 +1,12 @@
 #include "answers/train_overlay.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "analysis/quantization/packed_linear.h"
+#include "answers/train_rank.h"
 #include "base/checked.h"
 #include "base/library.h"
 #include "engines/pytorch/device_memory.h"
@@ -149,14 +151,24 @@ class Layer {
 
   void LayShares() {
     out_.is_shared = true;
-    Add("gathered and communication",
-        ShardStorages(graph_, job_, compiled_.gradients, copies_));
+    if (const auto rank = RankOf(job_, step_)) {
+      std::ranges::move(ReasonsNotExact(graph_, *rank),
+                        std::back_inserter(out_.not_exact));
+      out_.share = DivideCompiled(compiled_, *rank, graph_, copies_);
+    } else {
+      LayOtherShares();
+    }
     if (HoldsInputs()) {
       const Logits& logits = out_.logits;
       Add("inputs that FSDP's hooks hold",
           HoldBlockInputs(
               graph_, logits.tokens * logits.hidden * BytesOf(step_.dtype)));
     }
+  }
+
+  void LayOtherShares() {
+    Add("gathered and communication",
+        ShardStorages(graph_, job_, compiled_.gradients, copies_));
     out_.not_exact.emplace_back(
         "a rank's share is laid over one card's step, and its buffers are "
         "taken as the wrappers' defaults make them");

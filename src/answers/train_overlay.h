@@ -10,6 +10,7 @@
 #define FORETELL_ANSWERS_TRAIN_OVERLAY_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -18,6 +19,7 @@
 #include "answers/compile_step.h"
 #include "answers/refusal.h"
 #include "passes/logits.h"
+#include "passes/sharding/divide_step.h"
 #include "spec/step_case.h"
 #include "spec/training_job.h"
 
@@ -36,7 +38,9 @@ struct Overlay {
   std::vector<Beside> besides;
   std::vector<int64_t> beside;  // their sum
   bool is_shared = false;       // among several cards
-  int64_t to_host = 0;          // activations
+  // Where PyTorch's own wrappers divide the step.
+  std::optional<RankShare> share;
+  int64_t to_host = 0;  // activations
   std::vector<std::string> not_exact;
 };
 

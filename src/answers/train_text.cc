@@ -176,6 +176,24 @@ class Describer {
   std::vector<std::string> parts_;
 };
 
+void AddAssumptionsOfShares(const TrainingJob& job,
+                            std::vector<std::string>& out) {
+  const bool second = job.sharding == Sharding::kFsdp2;
+  if (job.gpus < 2 || (job.sharding != Sharding::kFsdp1 && !second)) return;
+  out.push_back(fmt::format(
+      "each block is a unit of FSDP, and one more holds the rest; freed after "
+      "its forward, the next gathered as a backward begins; {} of 2.15",
+      second ? "fully_shard" : "FullyShardedDataParallel"));
+  if (job.accumulate < 2) return;
+  out.emplace_back(job.reduces_each
+                       ? "every micro-step's gradients are reduced at once, as "
+                         "torchtitan does; transformers' Trainer keeps whole "
+                         "ones: --sync last"
+                       : "the last micro-step's gradients alone are reduced "
+                         "(no_sync), as transformers' Trainer does; a card "
+                         "holds whole ones");
+}
+
 // What trl 1.16 does, and what of it is not followed.
 void AddAssumptionsOfLoss(const TrainingJob& job,
                           std::vector<std::string>& out) {
@@ -235,6 +253,7 @@ std::vector<std::string> AssumptionsOf(const TrainingJob& job) {
       "a later step: the optimizer's states lie there already, gradients are "
       "let go by zero_grad(set_to_none=True)");
   if (!step.mask) out.emplace_back("every sequence is full: no padding mask");
+  AddAssumptionsOfShares(job, out);
   AddAssumptionsOfLoss(job, out);
   if (step.lora && step.lora->float32) {
     out.emplace_back(

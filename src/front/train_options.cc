@@ -265,6 +265,8 @@ class Reader {
       Fail(fsdp ? "fsdp" : "zero", "one card divides nothing",
            "write --gpus N");
     }
+    job.reduces_each = Word("sync") != "last";
+    if (fsdp && job.master_weights) job.reduce_dtype = DType::kFloat32;
     const std::string offload = Word("offload");
     if (offload == "optimizer") job.offload = Offload::kOptimizer;
     if (offload == "parameters") job.offload = Offload::kParameters;

@@ -129,7 +129,9 @@ std::vector<OptionRow> MethodRows() {
        .doc = "Each gradient is used, and let go, as soon as it is made.",
        .aliases = {"fused-backward"}},
       {.name = "master-weights",
-       .doc = "A float32 copy of every parameter that trains."},
+       .doc = "A float32 copy of every parameter that trains; with --fsdp, a "
+              "rank's shares are float32 instead, and gradients are reduced in "
+              "float32."},
   };
 }
 
@@ -161,6 +163,13 @@ std::vector<OptionRow> LayoutRows() {
        .kind = ValueKind::kInteger,
        .most = 1000000,
        .aliases = {"gradient-accumulation-steps", "grad-accum"}},
+      {.name = "sync",
+       .value = "WHEN",
+       .doc = "Which micro-steps' gradients FSDP reduces: each, or the last "
+              "alone, as transformers' Trainer has it; a card then holds whole "
+              "ones.",
+       .allowed = {"each", "last"},
+       .default_value = "each"},
       {.name = "global-batch",
        .value = "N",
        .doc = "Sequences of all cards and micro-steps together.",

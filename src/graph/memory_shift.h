@@ -14,10 +14,18 @@
 
 namespace foretell {
 
+// What the memory is for.
+enum class ShiftKind : uint8_t {
+  kGathered,       // whole parameters
+  kCommunication,  // buffers that are sent, or received into
+  kGradients,
+};
+
 struct MemoryShift {
   uint32_t before_step = 0;  // index into Graph::steps
   Phase phase = Phase::kForward;
   int64_t bytes = 0;  // negative: goes
+  ShiftKind kind = ShiftKind::kCommunication;
 };
 
 }  // namespace foretell

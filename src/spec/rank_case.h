@@ -38,6 +38,13 @@ struct RankCase {
   int64_t accumulate = 1;       // micro-steps before the optimizer's
   bool reduces_always = false;  // in each micro-step, not in the last alone
   int64_t bucket_mib = 0;       // DDP's buckets; 0: PyTorch's own sizes
+  // What does not train keeps the dtype that it computes in, and is, by
+  // FSDP 1, flattened apart from what does (peft's policy of wrapping).
+  bool frozen_apart = false;
+  // Reduced gradients go to the host at once, as FSDP's offload has it.
+  bool gradients_on_host = false;
+  bool evaluates = false;  // a forward alone, without gradients
+  int64_t rounding = 1;    // that the sizes of tensors are rounded up to
 };
 
 }  // namespace foretell

@@ -7,6 +7,7 @@
 #define FORETELL_SPEC_TRAINING_JOB_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "spec/step_case.h"
@@ -93,6 +94,18 @@ struct TrainingJob {
   // Of kFsdp1 and kFsdp2: what a rank holds of parameters, gradients and states
   // is float32, and the step runs in the step's dtype (MixedPrecision).
   bool float32_shares = false;
+  // Of FSDP: gradients are reduced in this dtype; where absent, in the step's.
+  std::optional<DType> reduce_dtype;
+  // Of FSDP and DDP, with accumulation: each micro-step's gradients are reduced
+  // at once. Else only the last's (no_sync), and a rank holds whole ones.
+  bool reduces_each = true;
+  // Of FSDP 1: the next block is gathered as the backward of one begins.
+  bool prefetches = true;
+  // Of FSDP: units beside the blocks, for the embedding and for norm and head.
+  bool has_end_units = false;
+  // Of FSDP 1 with adapters: what is frozen is flattened apart from what
+  // trains; else both are one, and so is the whole gradient.
+  bool frozen_apart = true;
   Offload offload = Offload::kNone;
   Preference preference = Preference::kNone;
   Reference reference = Reference::kModel;  // of kDpo and kKto

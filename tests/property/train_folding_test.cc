@@ -6,7 +6,9 @@
 #include <variant>
 #include <vector>
 
+#include "answers/rank_figures.h"
 #include "answers/train_memory.h"
+#include "answers/train_rank.h"
 #include "input/catalogue.h"
 
 namespace foretell {
@@ -114,11 +116,79 @@ TEST(TrainFolding, HoldsForEveryWayOfTraining) {
       job.gpus = 4;
     });
   }
+  for (const Sharding sharding : {Sharding::kFsdp1, Sharding::kFsdp2}) {
+    add([&](TrainingJob& job) {
+      job.sharding = sharding;
+      job.gpus = 4;
+      job.float32_shares = true;
+      job.reduce_dtype = DType::kFloat32;
+      job.step.checkpoint = true;
+      job.accumulate = 2;
+    });
+    add([&](TrainingJob& job) {
+      job.sharding = sharding;
+      job.gpus = 4;
+      job.accumulate = 2;
+      job.reduces_each = false;
+      job.has_end_units = true;
+    });
+  }
   for (const char* id : {"Qwen/Qwen3-0.6B", "google/gemma-3-1b-it"}) {
     const auto config = FromCatalogue(id);
     ASSERT_TRUE(config.has_value());
     for (size_t i = 0; i < jobs.size(); ++i) {
       ExpectEqual(*config, jobs[i], std::string(id) + std::to_string(i));
+    }
+  }
+}
+
+// The same rank by two ways: `verify` compiles all blocks and leaves sizes as
+// they are, `train` folds and rounds each tensor up to 512 bytes.
+TEST(TrainFolding, ARankHoldsWhatVerifySays) {
+  const auto config = FromCatalogue("Qwen/Qwen3-0.6B");
+  ASSERT_TRUE(config.has_value());
+  std::vector<TrainingJob> jobs;
+  for (const Sharding sharding :
+       {Sharding::kDdp, Sharding::kFsdp1, Sharding::kFsdp2}) {
+    for (const int64_t accumulate : {1, 2}) {
+      for (const bool each : {false, true}) {
+        TrainingJob job = Small();
+        job.sharding = sharding;
+        job.gpus = 8;
+        job.accumulate = accumulate;
+        job.reduces_each = each;
+        if (sharding != Sharding::kDdp) {
+          job.float32_shares = true;
+          job.reduce_dtype = DType::kFloat32;
+        }
+        jobs.push_back(job);
+      }
+    }
+  }
+  for (const TrainingJob& job : jobs) {
+    Recording recording;
+    recording.step = job.step;
+    recording.step.accumulate = job.accumulate;
+    auto rank = RankOf(job, recording.step);
+    ASSERT_TRUE(rank.has_value());
+    rank->rounding = 1;
+    recording.recorded_rank.emplace();
+    recording.recorded_rank->rank = *rank;
+    const auto derived = DeriveRank(*config, {}, recording);
+    ASSERT_TRUE(std::holds_alternative<RankFigures>(derived));
+    const auto& figures = std::get<RankFigures>(derived).step.figures;
+    const auto memory = TrainMemoryOf(*config, {}, job);
+    ASSERT_TRUE(std::holds_alternative<TrainMemory>(memory));
+    const std::string what = std::to_string(static_cast<int>(job.sharding)) +
+                             " " + std::to_string(job.accumulate) + " " +
+                             std::to_string(job.reduces_each);
+    for (const TrainPhase& phase : std::get<TrainMemory>(memory).phases) {
+      const auto at = figures.find("peak_" + std::string(NameOf(phase.phase)));
+      ASSERT_NE(at, figures.end()) << what;
+      EXPECT_GE(phase.peak, at->second) << what << at->first;
+      constexpr int64_t kMostTensors = 4000;
+      EXPECT_LE(phase.peak, at->second + kMostTensors * 511)
+          << what << at->first;
     }
   }
 }

@@ -80,6 +80,21 @@ SizesByDefault DefaultSizesOf(std::string_view framework) {
   return {};
 }
 
+ShardingByDefault ShardingOfTool(std::string_view framework,
+                                 std::string_view date) {
+  const auto is = [&](std::string_view name) {
+    return framework.find(name) != std::string_view::npos;
+  };
+  if (is("torchtitan")) return {true, true, date >= "2025-08", true};
+  if (is("torchtune")) return {true, false, false, true};
+  if (is("litgpt")) return {false, false, false, false};
+  for (const std::string_view name :
+       {"HF ", "TRL", "axolotl", "swift", "LLaMA-Factory", "ccelerate"}) {
+    if (is(name)) return {false, false, false, true};
+  }
+  return {};
+}
+
 bool RecomputesByDefault(std::string_view framework) {
   for (const std::string_view name :
        {"torchtune", "swift", "LLaMA-Factory", "nsloth", "torchtitan"}) {

@@ -39,6 +39,25 @@ struct SizesByDefault {
 // train_configs/llama3_8b.toml.
 SizesByDefault DefaultSizesOf(std::string_view framework);
 
+// How a tool sets up FSDP.
+struct ShardingByDefault {
+  bool reduces_each = true;   // else the last micro-step's gradients alone
+  bool reduces_wide = false;  // in float32
+  bool has_end_units = false;
+  bool frozen_apart = true;
+};
+// transformers' Trainer, and what is built on accelerate, reduces the last
+// micro-step's gradients alone (Trainer's no_sync), in the dtype that computes,
+// and wraps adapters by peft's policy. litgpt: the same (no_backward_sync), but
+// whole blocks. torchtitan reduces each in float32, with units for the ends
+// since July 2025 (commit 83e694105); torchtune reduces each, as plain PyTorch
+// does. Source: transformers 5.23, trainer.py; accelerate 1.15,
+// utils/dataclasses.py; litgpt 0.5, finetune/full.py, finetune/lora.py;
+// torchtitan, models/llama3/infra/parallelize.py; torchtune 0.6,
+// training/_distributed.py.
+ShardingByDefault ShardingOfTool(std::string_view framework,
+                                 std::string_view date);
+
 // torchtune's, ms-swift's, LLaMA-Factory's and Unsloth's recipes recompute;
 // transformers' Trainer does not.
 bool RecomputesByDefault(std::string_view framework);

@@ -180,6 +180,12 @@ class Reader {
     } else {
       return Missing("a division of another kind: " + kind);
     }
+    const ShardingByDefault usual =
+        ShardingOfTool(framework_, Text("source.date"));
+    job().reduces_each = usual.reduces_each;
+    job().has_end_units = usual.has_end_units;
+    job().frozen_apart = usual.frozen_apart;
+    if (usual.reduces_wide) job().reduce_dtype = DType::kFloat32;
     if (job().gpus < 1) Missing("no number of cards is stated");
     if (job().gpus == 1) job().sharding = Sharding::kNone;
   }

@@ -24,17 +24,20 @@ struct ReadyGradient {
   uint32_t behind = 0;  // the step that writes it last
   DType dtype = DType::kFloat32;
   int64_t bytes = 0;
+  int64_t copies = 1;
 };
 
 class Ddp {
  public:
   Ddp(const Graph& graph, const RankCase& rank)
-      : graph_(graph), rank_(rank), write_(graph, rank.ranks) {}
+      : graph_(graph), rank_(rank), write_(graph, rank) {}
 
   RankShare Run(const std::vector<ShardUnit>& units) {
     FindGradients(units);
     RankShare& share = write_.share();
-    for (const ReadyGradient& one : ready_) share.gradient_bytes += one.bytes;
+    for (const ReadyGradient& one : ready_) {
+      share.gradient_bytes += one.bytes * one.copies;
+    }
     write_.MoveTo(0, Phase::kForward);
     write_.Take(share.gradient_bytes);
     for (int64_t i = 1; i < rank_.accumulate; ++i) {
@@ -45,14 +48,15 @@ class Ddp {
     if (rank_.wrapper == Wrapper::kDdpView) {
       for (const ReadyGradient& one : ready_) {
         write_.MoveTo(one.behind, Phase::kBackward);
-        write_.Free(one.bytes);
+        write_.Free(one.bytes, ShiftKind::kGradients);
       }
     }
-    Reduce();
+    if (!rank_.evaluates) Reduce();
     for (const ShardUnit& unit : units) {
       for (const UnitParameter& one : unit.parameters) {
         share.parameter_bytes +=
-            graph_.storages[graph_[one.value].storage.index].bytes;
+            graph_.storages[graph_[one.value].storage.index].bytes *
+            unit.copies;
       }
     }
     return std::move(share);
@@ -65,7 +69,8 @@ class Ddp {
       for (const UnitParameter& one : unit.parameters) {
         if (!one.gradient) continue;
         found[*one.gradient] = {0, graph_[one.value].dtype,
-                                graph_.storages[one.gradient->index].bytes};
+                                graph_.storages[one.gradient->index].bytes,
+                                unit.copies};
       }
     }
     uint32_t end = static_cast<uint32_t>(graph_.steps.size());

@@ -86,9 +86,10 @@ void ShareWriter::MoveBehindSum() {
   }
 }
 
-void ShareWriter::Take(int64_t bytes) {
+void ShareWriter::Take(int64_t bytes, ShiftKind kind) {
   if (bytes == 0) return;
-  share_.shifts.push_back({at_, phase_, bytes});
+  const int64_t size = RoundedUp(bytes < 0 ? -bytes : bytes, rounding_);
+  share_.shifts.push_back({at_, phase_, bytes < 0 ? -size : size, kind});
 }
 
 void ShareWriter::Say(std::string_view kind, std::string_view dtype,
@@ -107,6 +108,12 @@ void ShareWriter::Say(std::string_view kind, std::string_view dtype,
 
 DType HeldDType(const RankCase& rank, DType computes) {
   return rank.param_dtype == computes ? rank.dtype : computes;
+}
+
+DType HeldDTypeOf(const RankCase& rank, DType computes,
+                  const UnitParameter& parameter) {
+  if (rank.frozen_apart && !parameter.gradient) return computes;
+  return HeldDType(rank, computes);
 }
 
 void DivideOptimizer(Graph& graph, const RankCase& rank,
@@ -139,10 +146,13 @@ void DivideOptimizer(Graph& graph, const RankCase& rank,
       if (storage.kind != StorageKind::kActivation) continue;
       // One for each parameter, or of the shape of one.
       std::optional<ValueId> leaf;
-      for (const GradientOf& one : gradients) {
-        if (graph[one.leaf].shape == value.shape) leaf = one.leaf;
+      if (made.size() == gradients.size()) {
+        leaf = gradients[i].leaf;
+      } else {
+        for (const GradientOf& one : gradients) {
+          if (graph[one.leaf].shape == value.shape) leaf = one.leaf;
+        }
       }
-      if (made.size() == gradients.size()) leaf = gradients[i].leaf;
       if (leaf) leaves.try_emplace(value.storage, *leaf);
     }
   }
@@ -158,10 +168,12 @@ void DivideOptimizer(Graph& graph, const RankCase& rank,
 
 RankShare DivideStep(Graph& graph, const RankCase& rank,
                      std::span<const GradientOf> gradients,
-                     std::span<const StateOf> states) {
+                     std::span<const StateOf> states,
+                     std::span<const int64_t> copies) {
   if (rank.wrapper == Wrapper::kFsdp2) KeepWide(graph, rank, gradients);
-  const std::vector<ShardUnit> units =
-      FindUnits(graph, gradients, rank.has_ends);
+  const std::vector<ShardUnit> units = FindUnits(
+      graph, gradients,
+      {.has_ends = rank.has_ends, .rounding = rank.rounding, .copies = copies});
   RankShare share;
   switch (rank.wrapper) {
     case Wrapper::kFsdp2:

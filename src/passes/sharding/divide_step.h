@@ -7,6 +7,11 @@
 // bytes of parameters, of an optimizer's states and of what its step makes.
 // Out: memory beside the graph's own, in order, and the collectives.
 //
+// A graph of few blocks that stand for more of them (`copies` by region) gives
+// the shifts of these few, of which a unit's happen as often as its blocks;
+// what lies for all units at once is of the whole model, as are the sums of
+// bytes. Its collectives are those of the few.
+//
 // Where parameters are gathered, whole ones are memory beside the graph: its
 // own parameters are the rank's shares. So are reduced gradients; a gradient
 // as the backward leaves it goes by a shift.
@@ -55,7 +60,8 @@ struct RankShare {
 
 RankShare DivideStep(Graph& graph, const RankCase& rank,
                      std::span<const GradientOf> gradients,
-                     std::span<const StateOf> states);
+                     std::span<const StateOf> states,
+                     std::span<const int64_t> copies = {});
 
 }  // namespace foretell
 

@@ -48,24 +48,42 @@ FlatUnit Flatten(const Graph& graph, const RankCase& rank,
   return out;
 }
 
+// What a rank holds of a unit. Where what does not train keeps its dtype it
+// is, for that, flattened apart (peft's policy of wrapping).
+int64_t HeldBytes(const Graph& graph, const RankCase& rank,
+                  const ShardUnit& unit) {
+  const int64_t share = Flatten(graph, rank, unit).share;
+  if (!rank.frozen_apart) return share * BytesOf(rank.dtype);
+  int64_t frozen = 0;
+  for (const UnitParameter& one : unit.parameters) {
+    if (!one.gradient) frozen += one.elements;
+  }
+  const int64_t kept = std::min(share, frozen / rank.ranks);
+  const DType computes = rank.param_dtype.value_or(rank.dtype);
+  return kept * BytesOf(computes) + (share - kept) * BytesOf(rank.dtype);
+}
+
 class Fsdp1 {
  public:
   Fsdp1(const Graph& graph, const RankCase& rank,
         const std::vector<ShardUnit>& units)
-      : rank_(rank), units_(units), write_(graph, rank.ranks) {
+      : rank_(rank), units_(units), write_(graph, rank) {
     computes_ = rank.param_dtype.value_or(rank.dtype);
     reduced_ = rank.reduce_dtype.value_or(computes_);
     for (const ShardUnit& unit : units) {
       flat_.push_back(Flatten(graph, rank, unit));
-      share_bytes_ += flat_.back().share * BytesOf(rank.dtype);
+      held_bytes_ += HeldBytes(graph, rank, unit) * unit.copies;
+      share_bytes_ += ShareBytes(flat_.size() - 1) * unit.copies;
     }
   }
 
   RankShare Run() {
     // Those of the step before, until the root's forward begins.
     write_.MoveTo(0, Phase::kForward);
-    write_.Take(share_bytes_);
-    write_.Free(share_bytes_);
+    if (!rank_.gradients_on_host) {
+      write_.Take(share_bytes_, ShiftKind::kGradients);
+      write_.Free(share_bytes_, ShiftKind::kGradients);
+    }
     for (int64_t i = 1; i < rank_.accumulate; ++i) {
       const size_t before = write_.share().shifts.size();
       Forward();
@@ -74,8 +92,8 @@ class Fsdp1 {
     }
     HoldEarlier();
     Forward();
-    Backward(true);
-    write_.share().parameter_bytes = share_bytes_;
+    if (!rank_.evaluates) Backward(true);
+    write_.share().parameter_bytes = held_bytes_;
     write_.share().gradient_bytes = share_bytes_;
     return std::move(write_.share());
   }
@@ -85,21 +103,42 @@ class Fsdp1 {
   void HoldEarlier() {
     if (rank_.accumulate <= 1) return;
     write_.MoveTo(0, Phase::kForward);
-    if (rank_.reduces_always) write_.Take(share_bytes_);
+    if (rank_.reduces_always) {
+      if (rank_.gradients_on_host) return;
+      write_.Take(share_bytes_, ShiftKind::kGradients);
+    }
     for (size_t at = 0; at < units_.size() && !rank_.reduces_always; ++at) {
-      write_.Take(Whole(at));
+      write_.Take(WholeGradient(at) * units_[at].copies, ShiftKind::kGradients);
     }
   }
 
   int64_t Whole(size_t at) const {
     return flat_[at].elements * BytesOf(computes_);
   }
+  // Elements of the flat gradient, and its share of them.
+  int64_t GradientElements(size_t at) const {
+    if (!rank_.frozen_apart) return flat_[at].elements;
+    int64_t out = 0;
+    for (const UnitParameter& one : units_[at].parameters) {
+      if (one.gradient) out += one.elements;
+    }
+    return out;
+  }
+  int64_t GradientShare(size_t at) const {
+    return (GradientElements(at) + rank_.ranks - 1) / rank_.ranks;
+  }
+  int64_t ShareBytes(size_t at) const {
+    return GradientShare(at) * BytesOf(rank_.dtype);
+  }
+  int64_t WholeGradient(size_t at) const {
+    return GradientElements(at) * BytesOf(computes_);
+  }
 
   void Gather(size_t at) {
     const int64_t cast =
         computes_ == rank_.dtype ? 0 : flat_[at].share * BytesOf(computes_);
     write_.Take(cast);
-    write_.Take(Whole(at));
+    write_.Take(Whole(at), ShiftKind::kGathered);
     write_.Say("allgather_base", ShortNameOf(computes_), Whole(at));
     write_.Free(cast);
   }
@@ -113,7 +152,7 @@ class Fsdp1 {
       write_.MoveTo(*unit.forward_begin, Phase::kForward);
       Gather(i);
       write_.MoveTo(*unit.forward_end, Phase::kForward);
-      write_.Free(Whole(i));
+      write_.Free(Whole(i), ShiftKind::kGathered);
     }
   }
 
@@ -141,34 +180,43 @@ class Fsdp1 {
 
   // The split's backward joins the parts, zeros where something fills up.
   void Reduce(size_t at, bool reduces) {
-    const FlatUnit& flat = flat_[at];
-    const int64_t fills = flat.filled * BytesOf(computes_);
-    write_.Take(fills);
-    write_.Take(Whole(at));  // of the flat gradient
-    write_.Free(fills);
-    write_.Free(units_[at].gradient_bytes);
-    write_.Free(Whole(at));  // the parameters
-    if (!reduces) return;
+    const int64_t elements = GradientElements(at);
+    const int64_t whole = WholeGradient(at);
+    const int64_t fills = flat_[at].filled * BytesOf(computes_);
+    if (elements > 0) {
+      write_.Take(fills);
+      write_.Take(whole);
+      write_.Free(fills);
+    }
+    write_.Free(units_[at].gradient_bytes, ShiftKind::kGradients);
+    write_.Free(Whole(at), ShiftKind::kGathered);
+    if (!reduces || elements == 0) return;
     int64_t cast = 0;
     if (reduced_ != computes_) {
-      cast = flat.elements * BytesOf(reduced_);
+      cast = elements * BytesOf(reduced_);
       write_.Take(cast);
     }
-    const int64_t output = flat.share * BytesOf(reduced_);
-    write_.Take(output);
+    const int64_t output = GradientShare(at) * BytesOf(reduced_);
+    const bool is_cast = reduced_ != rank_.dtype;
+    write_.Take(output,
+                is_cast ? ShiftKind::kCommunication : ShiftKind::kGradients);
     write_.Say("reduce_scatter_base", ShortNameOf(reduced_),
-               flat.elements * BytesOf(reduced_));
-    if (reduced_ != rank_.dtype) {
-      write_.Take(flat.share * BytesOf(rank_.dtype));
+               elements * BytesOf(reduced_));
+    const int64_t gradient = ShareBytes(at);
+    if (is_cast) {
+      write_.Take(gradient, ShiftKind::kGradients);
       write_.Free(output);
     }
-    if (rank_.accumulate > 1 && rank_.reduces_always) {
-      write_.Free(flat.share * BytesOf(rank_.dtype));  // added likewise
+    if ((rank_.accumulate > 1 && rank_.reduces_always) ||
+        rank_.gradients_on_host) {
+      write_.Free(gradient, ShiftKind::kGradients);  // added likewise
     }
     write_.Free(cast);
-    write_.Free(Whole(at));  // the flat gradient
+    write_.Free(whole);
     // What was added to it: autograd holds it for the hook that reduces.
-    if (rank_.accumulate > 1 && !rank_.reduces_always) write_.Free(Whole(at));
+    if (rank_.accumulate > 1 && !rank_.reduces_always) {
+      write_.Free(whole, ShiftKind::kGradients);
+    }
   }
 
   const RankCase& rank_;
@@ -177,7 +225,8 @@ class Fsdp1 {
   std::vector<FlatUnit> flat_;
   DType computes_;
   DType reduced_;
-  int64_t share_bytes_ = 0;
+  int64_t share_bytes_ = 0;  // of all gradients, reduced
+  int64_t held_bytes_ = 0;   // of all parameters
 };
 
 }  // namespace
@@ -187,7 +236,7 @@ RankShare DivideByFsdp1(Graph& graph, const RankCase& rank,
   RankShare share = Fsdp1(graph, rank, units).Run();
   // One share for all of a unit: it stands at the first of its parameters.
   for (const ShardUnit& unit : units) {
-    int64_t bytes = Flatten(graph, rank, unit).share * BytesOf(rank.dtype);
+    int64_t bytes = HeldBytes(graph, rank, unit);
     for (const UnitParameter& one : unit.parameters) {
       graph.storages[graph[one.value].storage.index].bytes = bytes;
       bytes = 0;

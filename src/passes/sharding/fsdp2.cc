@@ -19,10 +19,12 @@ namespace {
 // A unit's share and its whole, in bytes.
 struct UnitSize {
   int64_t held = 0;
-  int64_t cast = 0;   // the copy of shares in the dtype that computes
-  int64_t whole = 0;  // gathered
+  int64_t cast = 0;        // the copy of shares in the dtype that computes
+  int64_t whole = 0;       // gathered, in one buffer
+  int64_t parameters = 0;  // the same as tensors, each rounded
   std::string_view dtype;
   int64_t trained_share = 0;      // elements
+  int64_t gradient = 0;           // bytes of reduced ones, each rounded
   DType shard = DType::kFloat32;  // of reduced gradients
 };
 
@@ -30,7 +32,7 @@ class Fsdp2 {
  public:
   Fsdp2(const Graph& graph, const RankCase& rank,
         const std::vector<ShardUnit>& units)
-      : graph_(graph), rank_(rank), units_(units), write_(graph, rank.ranks) {
+      : graph_(graph), rank_(rank), units_(units), write_(graph, rank) {
     for (const ShardUnit& unit : units) sizes_.push_back(SizeOf(unit));
   }
 
@@ -40,10 +42,12 @@ class Fsdp2 {
     }
     if (rank_.accumulate > 1 && rank_.reduces_always) HoldShares();
     Forward();
-    Backward();
-    for (const UnitSize& size : sizes_) {
-      write_.share().parameter_bytes += size.held;
-      write_.share().gradient_bytes += size.trained_share * BytesOf(size.shard);
+    if (!rank_.evaluates) Backward();
+    for (size_t i = 0; i < units_.size(); ++i) {
+      const UnitSize& size = sizes_[i];
+      const int64_t copies = units_[i].copies;
+      write_.share().parameter_bytes += size.held * copies;
+      write_.share().gradient_bytes += size.gradient * copies;
     }
     return std::move(write_.share());
   }
@@ -53,17 +57,19 @@ class Fsdp2 {
     UnitSize out;
     for (const UnitParameter& one : unit.parameters) {
       const Value& value = graph_[one.value];
-      const DType held = HeldDType(rank_, value.dtype);
+      const DType held = HeldDTypeOf(rank_, value.dtype, one);
       const int64_t share = ShareOf(value.shape, rank_.ranks, 0).filled;
       const int64_t bytes = share * BytesOf(value.dtype);
       out.held += share * BytesOf(held);
       out.whole += bytes * rank_.ranks;
+      out.parameters += RoundedUp(bytes * rank_.ranks, rank_.rounding);
       if (held != value.dtype) out.cast += bytes;
       const std::string_view name = ShortNameOf(value.dtype);
       out.dtype = out.dtype.empty() || out.dtype == name ? name : "u8";
       if (!one.gradient) continue;
       out.trained_share += share;
       out.shard = held;
+      out.gradient += RoundedUp(share * BytesOf(held), rank_.rounding);
     }
     return out;
   }
@@ -89,8 +95,8 @@ class Fsdp2 {
   // Shares of gradients that earlier micro-steps have reduced.
   void HoldShares() {
     write_.MoveTo(0, Phase::kForward);
-    for (const UnitSize& size : sizes_) {
-      write_.Take(size.trained_share * BytesOf(size.shard));
+    for (size_t i = 0; i < units_.size(); ++i) {
+      write_.Take(sizes_[i].gradient * units_[i].copies, ShiftKind::kGradients);
     }
   }
 
@@ -105,7 +111,9 @@ class Fsdp2 {
       write_.MoveTo(*unit.forward_begin, Phase::kForward);
       Enter(sizes_[i]);
       write_.MoveTo(*unit.forward_end, Phase::kForward);
-      if (FreesAfterForward(unit)) write_.Free(sizes_[i].whole);
+      if (FreesAfterForward(unit)) {
+        write_.Free(sizes_[i].parameters, ShiftKind::kGathered);
+      }
     }
     rank_.sums_outside ? write_.MoveBeforeSum()
                        : write_.MoveToEndOf(Phase::kForward);
@@ -121,7 +129,7 @@ class Fsdp2 {
   void Enter(const UnitSize& size) {
     Gather(size);
     write_.Free(held_);
-    write_.Take(size.whole);
+    write_.Take(size.parameters, ShiftKind::kGathered);
     held_ = size.whole;
   }
 
@@ -137,7 +145,7 @@ class Fsdp2 {
         continue;
       }
       if (FreesAfterForward(unit)) {
-        write_.Take(sizes_[at].whole);
+        write_.Take(sizes_[at].parameters, ShiftKind::kGathered);
         write_.Free(sizes_[at].whole);  // the buffer
       }
       if (at > 0 && FreesAfterForward(units_[at - 1])) {
@@ -166,7 +174,7 @@ class Fsdp2 {
   // gradients are laid into a buffer, and their shares come.
   void Reduce(size_t at, bool reduces) {
     const UnitSize& size = sizes_[at];
-    write_.Free(size.whole);
+    write_.Free(size.parameters, ShiftKind::kGathered);
     if (!reduces) return;
     write_.Free(reducing_);
     reducing_ = 0;
@@ -174,17 +182,23 @@ class Fsdp2 {
     const DType reduced = rank_.reduce_dtype.value_or(size.shard);
     reducing_ = size.trained_share * rank_.ranks * BytesOf(reduced);
     write_.Take(reducing_);
-    write_.Free(units_[at].gradient_bytes);
+    write_.Free(units_[at].gradient_bytes, ShiftKind::kGradients);
     const int64_t output = size.trained_share * BytesOf(reduced);
-    write_.Take(output);
+    const bool is_cast = reduced != size.shard;
+    write_.Take(output,
+                is_cast ? ShiftKind::kCommunication : ShiftKind::kGradients);
     write_.Say("reduce_scatter_base", ShortNameOf(reduced), reducing_);
-    const int64_t gradient = size.trained_share * BytesOf(size.shard);
-    if (reduced != size.shard) {
-      write_.Take(gradient);
+    const int64_t gradient =
+        is_cast ? size.gradient : size.trained_share * BytesOf(size.shard);
+    if (is_cast) {
+      write_.Take(gradient, ShiftKind::kGradients);
       write_.Free(output);
     }
     // Added to the share that lies there already.
-    if (rank_.accumulate > 1 && rank_.reduces_always) write_.Free(gradient);
+    if ((rank_.accumulate > 1 && rank_.reduces_always) ||
+        rank_.gradients_on_host) {
+      write_.Free(gradient, ShiftKind::kGradients);
+    }
   }
 
   const Graph& graph_;
@@ -206,7 +220,7 @@ RankShare DivideByFsdp2(Graph& graph, const RankCase& rank,
       const Value& value = graph[one.value];
       graph.storages[value.storage.index].bytes =
           ShareOf(value.shape, rank.ranks, 0).filled *
-          BytesOf(HeldDType(rank, value.dtype));
+          BytesOf(HeldDTypeOf(rank, value.dtype, one));
     }
   }
   return share;

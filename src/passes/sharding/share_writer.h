@@ -16,8 +16,8 @@ namespace foretell {
 
 class ShareWriter {
  public:
-  ShareWriter(const Graph& graph, int64_t ranks)
-      : graph_(&graph), ranks_(ranks) {}
+  ShareWriter(const Graph& graph, const RankCase& rank)
+      : graph_(&graph), ranks_(rank.ranks), rounding_(rank.rounding) {}
 
   // What follows happens before that step, in that phase.
   void MoveTo(uint32_t before_step, Phase phase) {
@@ -34,8 +34,10 @@ class ShareWriter {
   // Where the sum's own backward has run.
   void MoveBehindSum();
 
-  void Take(int64_t bytes);
-  void Free(int64_t bytes) { Take(-bytes); }
+  void Take(int64_t bytes, ShiftKind kind = ShiftKind::kCommunication);
+  void Free(int64_t bytes, ShiftKind kind = ShiftKind::kCommunication) {
+    Take(-bytes, kind);
+  }
   void Say(std::string_view kind, std::string_view dtype, int64_t bytes);
 
   RankShare& share() { return share_; }
@@ -43,6 +45,7 @@ class ShareWriter {
  private:
   const Graph* graph_;
   int64_t ranks_;
+  int64_t rounding_;
   uint32_t at_ = 0;
   Phase phase_ = Phase::kForward;
   RankShare share_;
@@ -50,6 +53,8 @@ class ShareWriter {
 
 // The dtype in which a rank holds a parameter that computes in `computes`.
 DType HeldDType(const RankCase& rank, DType computes);
+DType HeldDTypeOf(const RankCase& rank, DType computes,
+                  const UnitParameter& parameter);
 
 // Sets what the optimizer keeps and makes to the elements of each parameter
 // that the rank holds; of a parameter of which it holds none, to nothing.

@@ -8,12 +8,12 @@ namespace {
 
 class Finder {
  public:
-  explicit Finder(const Graph& graph) : graph_(graph) {}
+  Finder(const Graph& graph, const UnitSetting& setting)
+      : graph_(graph), setting_(setting) {}
 
-  std::vector<ShardUnit> Run(std::span<const GradientOf> gradients,
-                             bool has_ends) {
+  std::vector<ShardUnit> Run(std::span<const GradientOf> gradients) {
     FindBlocks();
-    if (has_ends) FindEnds();
+    if (setting_.has_ends) FindEnds();
     AddParameters(gradients);
     FindSpans();
     ShardUnit& root = units_[0];
@@ -57,7 +57,8 @@ class Finder {
       }
       if (block[i] == RegionId{i}) {
         unit_[i] = units_.size();
-        units_.emplace_back();
+        units_.emplace_back().copies =
+            setting_.copies.empty() ? 1 : setting_.copies[i];
       } else {
         unit_[i] = unit_[block[i].index];
       }
@@ -102,7 +103,9 @@ class Finder {
       const auto gradient = left.find(parameter.value);
       if (gradient == left.end()) continue;
       one.gradient = gradient->second;
-      unit.gradient_bytes += graph_.storages[gradient->second.index].bytes;
+      one.gradient_bytes = RoundedUp(
+          graph_.storages[gradient->second.index].bytes, setting_.rounding);
+      unit.gradient_bytes += one.gradient_bytes;
     }
   }
 
@@ -137,6 +140,7 @@ class Finder {
   }
 
   const Graph& graph_;
+  const UnitSetting& setting_;
   std::vector<size_t> unit_;  // by region
   std::vector<ShardUnit> units_;
 };
@@ -166,8 +170,13 @@ ShareSize ShareOf(const Shape& shape, int64_t ranks, int64_t rank) {
 
 std::vector<ShardUnit> FindUnits(const Graph& graph,
                                  std::span<const GradientOf> gradients,
-                                 bool has_ends) {
-  return Finder(graph).Run(gradients, has_ends);
+                                 const UnitSetting& setting) {
+  return Finder(graph, setting).Run(gradients);
+}
+
+int64_t RoundedUp(int64_t bytes, int64_t rounding) {
+  const int64_t rest = bytes % rounding;
+  return rest == 0 ? bytes : bytes + rounding - rest;
 }
 
 }  // namespace foretell

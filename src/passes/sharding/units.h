@@ -30,10 +30,12 @@ struct UnitParameter {
   ValueId value;
   int64_t elements = 0;
   std::optional<StorageId> gradient;  // where it trains
+  int64_t gradient_bytes = 0;         // whole, rounded
 };
 
 struct ShardUnit {
   std::vector<UnitParameter> parameters;  // each storage once
+  int64_t copies = 1;                     // of such units in the whole model
   bool stays = false;    // whole from its forward to the end of its backward
   bool is_root = false;  // begins before all, ends behind all
   int64_t gradient_bytes = 0;  // as the backward leaves them, whole
@@ -47,10 +49,19 @@ struct ShardUnit {
 // By region, the outermost block that it lies in, or is; none outside blocks.
 std::vector<RegionId> OutermostBlocks(const Graph& graph);
 
+struct UnitSetting {
+  bool has_ends = false;
+  int64_t rounding = 1;  // that gradients' sizes are rounded up to
+  // How often each region happens in the whole model; once each where empty.
+  std::span<const int64_t> copies = {};
+};
+
 // In the order in which their forwards end.
 std::vector<ShardUnit> FindUnits(const Graph& graph,
                                  std::span<const GradientOf> gradients,
-                                 bool has_ends);
+                                 const UnitSetting& setting);
+
+int64_t RoundedUp(int64_t bytes, int64_t rounding);
 
 // Elements of a share along the first dimension: filled up, as on every rank,
 // and those that `rank` really holds.
