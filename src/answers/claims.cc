@@ -113,6 +113,18 @@ std::vector<std::string> ReasonsNotExact(const CompiledStep& compiled,
         "a recorded step of adapters on Jamba with one expert per token ran "
         "products that are not derived");
   }
+  const auto reads_others = [](const LayerState& state) {
+    return state.kind == LayerState::Kind::kNone;
+  };
+  const bool shares =
+      std::ranges::any_of(compiled.model.built.model->states, reads_others);
+  const bool is_gemma3n = family.name.starts_with("gemma3n");
+  if (step.checkpoint &&
+      (is_gemma3n || (shares && family.name.starts_with("gemma4")))) {
+    out.emplace_back(
+        "keys and values that checkpointed layers hand to later ones live "
+        "longer than is derived");
+  }
   if (!family.described_by.empty()) {
     out.push_back(
         fmt::format("the library has no such class; it is derived from {}",

@@ -9,6 +9,7 @@
 #include "graph/ops/complex.h"
 #include "graph/ops/convolution.h"
 #include "graph/ops/creation.h"
+#include "graph/ops/deviation.h"
 #include "graph/ops/elementwise.h"
 #include "graph/ops/foreach.h"
 #include "graph/ops/fused.h"
@@ -58,7 +59,8 @@ std::span<const OperationRow* const> AllOperations() {
           CreationOperations(), AttentionOperations(), LossOperations(),
           ActivationOperations(), FusedOperations(), InPlaceOperations(),
           SortingOperations(), ConvolutionOperations(), ForeachOperations(),
-          OptimizerOperations(), CompareOperations(), PowerOperations()}) {
+          OptimizerOperations(), CompareOperations(), PowerOperations(),
+          DeviationOperations()}) {
       rows->insert(rows->end(), kind.begin(), kind.end());
     }
     std::ranges::sort(*rows, {}, &OperationRow::name);

@@ -204,16 +204,18 @@ std::unique_ptr<Model> MakeComposite(
   const Module base = is_base ? root : root.Child(form.base_name);
   const int64_t hidden = text.Size({"hidden_size"}, form.hidden);
   if (before) before(base, hidden);
-  const auto build =
-      form.build_text != nullptr ? form.build_text : chosen->family->build;
+  const auto build = [&](const Module& at, std::string_view name) {
+    return form.build_text ? form.build_text(text, at, name)
+                           : chosen->family->build(text, at, name);
+  };
   Builder& builder = root.builder();
   std::unique_ptr<Model> model;
   if (is_base || form.holds_head) {
     const std::string_view name = is_base ? chosen->base : chosen->with_head;
-    model = build(text, base.Child(form.text_name), name);
+    model = build(base.Child(form.text_name), name);
   } else {
     const size_t first_new = builder.graph().regions.size();
-    model = build(text, root, chosen->with_head);
+    model = build(root, chosen->with_head);
     MoveBase(builder, first_new, root.region(), base.region(), form.text_name);
   }
   if (after) after(base, hidden);

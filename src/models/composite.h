@@ -66,9 +66,9 @@ struct CompositeForm {
       {};
   // Builds the text model, where the class has one of its own that differs
   // from the family's of `text_class`.
-  std::unique_ptr<Model> (*build_text)(const ConfigView& config,
-                                       const Module& at,
-                                       std::string_view class_name) = nullptr;
+  std::function<std::unique_ptr<Model>(
+      const ConfigView& config, const Module& at, std::string_view class_name)>
+      build_text = {};
   // Without it the forward is not modelled.
   std::optional<TextRun> run = std::nullopt;
 };

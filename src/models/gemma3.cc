@@ -6,7 +6,6 @@
 // configuration_gemma3.py (Gemma3TextConfig).
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -15,6 +14,7 @@
 #include "models/family.h"
 #include "models/layers/check_fields.h"
 #include "models/layers/decoder.h"
+#include "models/layers/gemma_ropes.h"
 #include "models/layers/read_decoder.h"
 #include "models/layers/sandwich_layer.h"
 #include "models/layers/windowed_layers.h"
@@ -64,65 +64,6 @@ AttentionConfig ReadGemma3Attention(const ConfigView& config, bool both_sides) {
   return attention;
 }
 
-constexpr std::string_view kSliding = "sliding_attention";
-constexpr std::string_view kFull = "full_attention";
-
-// The ropes of both kinds as the class holds them: rope_parameters, or the old
-// keys, of which rope_scaling and rope_theta are the full layers'.
-ConfigValue HeldRopes(const ConfigView& config) {
-  ConfigValue held = ConfigValue::Object();
-  const ConfigValue* stated = config.Raw("rope_parameters");
-  if (stated != nullptr && stated->is_object()) held = *stated;
-  const auto complete = [&](std::string_view kind, double theta) {
-    ConfigValue rope = ConfigValue::Object();
-    const ConfigValue* found = held.Find(kind);
-    if (found != nullptr && found->is_object()) {
-      rope = *found;
-      const ConfigValue* type = rope.Find("type");
-      if (rope.Find("rope_type") == nullptr) {
-        rope.Set("rope_type", type ? *type : ConfigValue::String("default"));
-      }
-    } else {
-      rope.Set("rope_type", ConfigValue::String("default"));
-    }
-    const ConfigValue* scaling = config.Raw("rope_scaling");
-    if (kind == kFull && scaling != nullptr && scaling->is_object()) {
-      for (const auto& [key, value] : scaling->members()) rope.Set(key, value);
-    }
-    if (rope.Find("rope_theta") == nullptr) {
-      rope.Set("rope_theta", ConfigValue::Number(fmt::format("{:#}", theta)));
-    }
-    held.Set(kind, std::move(rope));
-  };
-  complete(kFull, config.Real({"rope_theta"}, 1e6));
-  complete(kSliding, config.Real({"rope_local_base_freq"}, 1e4));
-  return held;
-}
-
-// One rope for each kind of layer in use.
-void ReadRopes(const ConfigView& config, const WindowedLayers& windows,
-               int64_t head_dim, int64_t positions, DecoderConfig& decoder) {
-  config.Nested("rope_parameters");
-  config.Nested("rope_scaling");
-  config.Ignore({"rope_parameters", "rope_scaling", "partial_rotary_factor"});
-  const ConfigValue held = HeldRopes(config);
-  const ConfigView all = config.NestedOr("_no_such_key", &held);
-  for (const std::string_view kind : {kFull, kSliding}) {
-    RopeReading reading;
-    reading.positions = positions;
-    reading.head_dim = head_dim;
-    const bool is_used =
-        std::ranges::find(windows.types, kind) != windows.types.end();
-    const RopeConfig rope = ReadKindRope(all.Nested(kind), reading);
-    if (kind == kFull) decoder.rope = rope;
-    if (!is_used) continue;
-    decoder.kinds.push_back({std::string(kind), kind == kSliding, rope});
-  }
-  if (config.config().is_loaded) return;
-  config.Derive("rope_parameters", held);
-  config.Derive("rope_scaling", ConfigValue::Null());
-}
-
 std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
                              std::string_view class_name) {
   const bool both_sides =
@@ -154,7 +95,10 @@ std::unique_ptr<Model> Build(const ConfigView& config, const Module& root,
   decoder.window = windows.window;
   decoder.mixes_masks = true;
   decoder.sees_both_sides = both_sides;
-  ReadRopes(config, windows, attention.head_dim, keys.positions, decoder);
+  GemmaRopes ropes =
+      ReadGemmaRopes(config, windows.types, attention.head_dim, keys.positions);
+  decoder.rope = std::move(ropes.full);
+  decoder.kinds = std::move(ropes.used);
   // Left by older forms, and settings of generation.
   config.Ignore({"hidden_act", "cache_implementation", "mlp_bias",
                  "_sliding_window_pattern", "sliding_window_pattern"});

@@ -5,7 +5,6 @@
 //
 // Source: transformers 5.23, models/gemma4/modeling_gemma4.py and
 // models/gemma4_unified/modeling_gemma4_unified.py with their configurations.
-// Does not model a generation cache.
 #include <array>
 #include <optional>
 

@@ -51,6 +51,8 @@ extern const Family kFlorence2Family;
 extern const Family kFuyuFamily;
 extern const Family kGemma2Family;
 extern const Family kGemma3Family;
+extern const Family kGemma3nFamily;
+extern const Family kGemma3nWholeFamily;
 extern const Family kGemma3VisionFamily;
 extern const Family kGemma4Family;
 extern const Family kGemma4UnifiedFamily;
@@ -230,6 +232,8 @@ constexpr std::array kFamilies = {
     &kGemma2Family,              //
     &kGemma3Family,              //
     &kGemma3VisionFamily,        //
+    &kGemma3nFamily,             //
+    &kGemma3nWholeFamily,        //
     &kGemma4Family,              //
     &kGemma4UnifiedFamily,       //
     &kGemma4UnifiedLmFamily,     //

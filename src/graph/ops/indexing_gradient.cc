@@ -68,28 +68,29 @@ void GradientOfFlip(Gradient& g) {
   g.Give(0, Flip(g.grad(), static_cast<int>(g.Sizes(0)[0])));
 }
 
-// Axes that were repeated are seen as two, and summed over the first.
+// New axes are summed one after the other; others that were repeated are seen
+// as two, and summed over the first.
 void GradientOfRepeat(Gradient& g) {
   const Shape shape = g.InputFacts(0).shape;
   const Shape times = g.Sizes(0);
-  if (times.rank() != shape.rank()) {
-    g.builder().Fail("no backward is known for repeats along new axes");
-    return;
-  }
+  const int added = times.rank() - shape.rank();
+  Tensor grad = g.grad();
+  for (int axis = 0; axis < added; ++axis) grad = SumOver(grad, 0, false);
   Shape split;
   Shape repeated;
   for (int axis = 0; axis < shape.rank(); ++axis) {
-    if (times[axis] != 1) {
+    const int64_t count = times[axis + added];
+    if (count != 1) {
       repeated.Append(split.rank());
-      split.Append(times[axis]);
+      split.Append(count);
     }
     split.Append(shape[axis]);
   }
   if (repeated.rank() == 0) {
-    g.Give(0, g.grad());
+    g.Give(0, std::move(grad));
     return;
   }
-  const Tensor parts = Reshape(g.grad(), split);
+  const Tensor parts = Reshape(grad, split);
   g.Give(0, SumAxes(parts, repeated, false));
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "graph/ops/elementwise.h"
 #include "graph/ops/in_place.h"
@@ -22,7 +23,13 @@ Tensor RotateHalf(const Tensor& x) {
   return Cat2(Neg(second), first, -1);
 }
 
-// x [b, s, h, d], turned by cosines and sines [1, s, d].
+ValueId ScalarBuffer(const Module& at, std::string_view name) {
+  at.Buffer(name, {1}, at.builder().dtype(), true);
+  return at.builder().graph().buffers.back().value;
+}
+
+}  // namespace
+
 Tensor Turned(const Tensor& x, const std::pair<Tensor, Tensor>& rotary) {
   const Tensor cosines = Unsqueeze(rotary.first, 2);
   const Tensor sines = Unsqueeze(rotary.second, 2);
@@ -30,13 +37,6 @@ Tensor Turned(const Tensor& x, const std::pair<Tensor, Tensor>& rotary) {
   const auto across = [&] { return Mul(RotateHalf(x), sines); };
   return Add(straight, across());
 }
-
-ValueId ScalarBuffer(const Module& at, std::string_view name) {
-  at.Buffer(name, {1}, at.builder().dtype(), true);
-  return at.builder().graph().buffers.back().value;
-}
-
-}  // namespace
 
 Gemma4Norm::Gemma4Norm(const Module& at, int64_t width, double eps,
                        bool has_weight)
@@ -63,6 +63,7 @@ Gemma4Attention::Gemma4Attention(const Module& at,
                                  const Gemma4Layer& shape)
     : module(at),
       layer(shape),
+      window(shape.slides ? config.window : 0),
       dropout(config.dropout),
       q_proj(at.Child("q_proj", RegionKind::kLinear), config.hidden,
              config.heads * layer.head_dim, config.bias),
@@ -114,6 +115,9 @@ Tensor Gemma4Attention::Forward(const Tensor& hidden,
     k = Transpose(std::move(k), 1, 2);
     v = v_norm->Forward(v);
     v = Transpose(std::move(v), 1, 2);
+    if (call.cached != nullptr) {
+      std::tie(k, v) = FillCache(*call.cached, k, v, window);
+    }
   }
   if (layer.stores) *call.shared = {k, v};
   AttentionCall attend;

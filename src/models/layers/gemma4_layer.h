@@ -4,7 +4,6 @@
 //
 // Source: transformers 5.23, models/gemma4/modeling_gemma4.py (Gemma4RMSNorm to
 // Gemma4TextDecoderLayer).
-// Does not model a generation cache.
 #ifndef FORETELL_MODELS_LAYERS_GEMMA4_LAYER_H_
 #define FORETELL_MODELS_LAYERS_GEMMA4_LAYER_H_
 
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "models/layers/activation.h"
+#include "models/layers/dynamic_cache.h"
 #include "models/layers/experts.h"
 #include "models/layers/linear.h"
 #include "models/layers/module.h"
@@ -37,6 +37,7 @@ struct Gemma4LayerConfig {
   int64_t heads = 0;
   bool bias = false;
   double dropout = 0;
+  int64_t window = 0;  // of layers that slide
   double norm_epsilon = 1e-6;
   Activation activation = Activation::kGeluTanh;
   int64_t layer_width = 0;  // of a layer's embeddings; 0: there are none
@@ -56,6 +57,9 @@ struct Gemma4Norm {
   double epsilon;
 };
 
+// x [b, s, h, d], turned by cosines and sines [1, s, d].
+Tensor Turned(const Tensor& x, const std::pair<Tensor, Tensor>& rotary);
+
 // What a layer is called with.
 struct Gemma4Call {
   std::pair<Tensor, Tensor> rotary;  // cosines and sines [1, s, d]
@@ -66,6 +70,7 @@ struct Gemma4Call {
   std::string_view experts;
   // Keys and values of the layer's kind, read or stored.
   std::pair<Tensor, Tensor>* shared = nullptr;
+  CachedLayer* cached = nullptr;  // null where no cache is in use
 };
 
 struct Gemma4Attention {
@@ -75,6 +80,7 @@ struct Gemma4Attention {
 
   Module module;
   Gemma4Layer layer;
+  int64_t window;
   double dropout;
   Linear q_proj;
   Gemma4Norm q_norm;

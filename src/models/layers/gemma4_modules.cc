@@ -1,6 +1,7 @@
 #include "models/layers/gemma4_modules.h"
 
 #include <cmath>
+#include <limits>
 
 #include "graph/ops/creation.h"
 #include "graph/ops/elementwise.h"
@@ -83,10 +84,13 @@ Gemma4Decoder::Gemma4Decoder(const Module& root, const Gemma4Config& config,
 }
 
 Tensor Gemma4Decoder::RunBase(const ForwardInputs& inputs,
-                              GenerationCache& /*cache*/) const {
+                              GenerationCache& cache) const {
   Builder& builder = root_.builder();
-  if (inputs.HasCache() || inputs.fills_cache) {
-    builder.Fail("Gemma 4's generation cache is not modelled");
+  if (inputs.fills_cache && !inputs.HasCache()) {
+    builder.Fail("a cache that Gemma 4 fills in training is not modelled");
+  }
+  if (inputs.HasCache() && config_.whole_has_blocks) {
+    builder.Fail("a cache under a mask of blocks is not modelled");
   }
   if (config_.sees_both_sides) {
     builder.Fail("attention to both sides is not modelled");
@@ -94,7 +98,7 @@ Tensor Gemma4Decoder::RunBase(const ForwardInputs& inputs,
   if (config_.ropes.empty() && !layers_.empty()) {
     builder.Fail("a kind of layer has no rope");
   }
-  return config_.in_whole ? RunInWhole(inputs) : RunText(inputs);
+  return config_.in_whole ? RunInWhole(inputs, cache) : RunText(inputs, cache);
 }
 
 Tensor Gemma4Decoder::LookUpLayers(const Tensor& ids) const {
@@ -118,7 +122,8 @@ Tensor Gemma4Decoder::ProjectLayers(const Tensor& embedded,
 Gemma4Decoder::Masks Gemma4Decoder::MakeMasks(const Tensor& embedded,
                                               const Tensor& position_ids,
                                               std::string_view attention,
-                                              const Tensor& blocks) const {
+                                              const Tensor& blocks,
+                                              int64_t past) const {
   Masks out;
   if (!blocks.empty()) {
     out.full = BlockMask(embedded, position_ids, attention, 0, blocks);
@@ -126,8 +131,9 @@ Gemma4Decoder::Masks Gemma4Decoder::MakeMasks(const Tensor& embedded,
         BlockMask(embedded, position_ids, attention, config_.window, blocks);
     return out;
   }
-  out.full = CausalMask(embedded, position_ids, attention, 0);
-  out.sliding = CausalMask(embedded, position_ids, attention, config_.window);
+  out.full = CausalMask(embedded, position_ids, attention, 0, past);
+  out.sliding =
+      CausalMask(embedded, position_ids, attention, config_.window, past);
   return out;
 }
 
@@ -148,7 +154,8 @@ std::pair<Tensor, Tensor> Gemma4Decoder::Angles(size_t kind,
   return {cosines_out, To(sines, dtype)};
 }
 
-Tensor Gemma4Decoder::RunText(const ForwardInputs& inputs) const {
+Tensor Gemma4Decoder::RunText(const ForwardInputs& inputs,
+                              GenerationCache& cache) const {
   const Scope scope = base_.Enter();
   const Tensor embedded = embed_tokens_.Forward(inputs.input_ids);
   Tensor layer_inputs;
@@ -156,14 +163,19 @@ Tensor Gemma4Decoder::RunText(const ForwardInputs& inputs) const {
     layer_inputs = LookUpLayers(inputs.input_ids);
     layer_inputs = ProjectLayers(embedded, layer_inputs);
   }
+  cache = StartCacheFor(inputs);
   const Tensor position_ids =
-      PositionIds(base_.builder(), inputs.input_ids.size(1), 0);
-  Masks masks = MakeMasks(embedded, position_ids, inputs.attention, {});
+      PositionIds(base_.builder(), inputs.input_ids.size(1), inputs.past);
+  // With a cache nobody looks for several sequences in a row.
+  const Tensor looked_at = inputs.HasCache() ? Tensor() : position_ids;
+  Masks masks =
+      MakeMasks(embedded, looked_at, inputs.attention, {}, inputs.past);
   return RunLayers(embedded, std::move(layer_inputs), position_ids,
-                   std::move(masks), inputs.attention, inputs.experts);
+                   std::move(masks), inputs.attention, inputs, cache);
 }
 
-Tensor Gemma4Decoder::RunInWhole(const ForwardInputs& inputs) const {
+Tensor Gemma4Decoder::RunInWhole(const ForwardInputs& inputs,
+                                 GenerationCache& cache) const {
   Builder& builder = root_.builder();
   const Tensor& given = inputs.input_ids;
   const std::string_view attention =
@@ -195,23 +207,29 @@ Tensor Gemma4Decoder::RunInWhole(const ForwardInputs& inputs) const {
     padded = replace();
     layer_inputs = LookUpLayers(ids);
   }
-  const Tensor position_ids = PositionIds(builder, given.size(1), 0);
+  // The text model makes an empty one, behind the masks.
+  if (inputs.past > 0) cache = StartCacheFor(inputs);
+  const Tensor position_ids = PositionIds(builder, given.size(1), inputs.past);
+  const Tensor looked_at = inputs.past > 0 ? Tensor() : position_ids;
   Tensor blocks;
   if (config_.whole_has_blocks) {
     blocks = Full(builder, given.shape(), -1, DType::kInt64);
   }
-  const Masks masks = MakeMasks(embedded, position_ids, attention, blocks);
+  const Masks masks =
+      MakeMasks(embedded, looked_at, attention, blocks, inputs.past);
   const Scope scope = base_.Enter();
+  if (inputs.past == 0) cache = StartCacheFor(inputs);
   Tensor projected;
   if (layer_inputs_) projected = ProjectLayers(embedded, layer_inputs);
   return RunLayers(embedded, std::move(projected), position_ids, masks,
-                   attention, inputs.experts);
+                   attention, inputs, cache);
 }
 
 Tensor Gemma4Decoder::RunLayers(const Tensor& embedded, Tensor layer_inputs,
                                 const Tensor& position_ids, Masks masks,
                                 std::string_view attention,
-                                std::string_view experts) const {
+                                const ForwardInputs& inputs,
+                                GenerationCache& cache) const {
   Builder& builder = base_.builder();
   std::vector<std::pair<Tensor, Tensor>> rotary;
   for (size_t kind = 0; kind < frequencies_.size(); ++kind) {
@@ -223,15 +241,21 @@ Tensor Gemma4Decoder::RunLayers(const Tensor& embedded, Tensor layer_inputs,
     const bool cuts = static_cast<int64_t>(index) == config_.first_shared &&
                       embedded.size(1) > 1 && !builder.execution().flash;
     if (cuts) {
-      // All positions are kept: slices of whole axes.
-      hidden = Alias(hidden);
-      if (!layer_inputs.empty()) layer_inputs = Alias(layer_inputs);
+      // The places whose logits are asked for: in training all, which is a
+      // slice of whole axes.
+      const auto cut = [&](Tensor& x, int axis) {
+        if (x.empty()) return;
+        constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
+        x = inputs.prefill ? Slice(x, axis, -1, kToTheEnd) : Alias(x);
+      };
+      cut(hidden, 1);
+      cut(layer_inputs, 1);
       for (auto& [cosines, sines] : rotary) {
-        cosines = Alias(cosines);
-        sines = Alias(sines);
+        cut(cosines, 1);
+        cut(sines, 1);
       }
-      if (!masks.full.empty()) masks.full = Alias(masks.full);
-      if (!masks.sliding.empty()) masks.sliding = Alias(masks.sliding);
+      cut(masks.full, 2);
+      cut(masks.sliding, 2);
     }
     const Gemma4Layer& layer = config_.layers[index];
     const size_t kind = layer.slides && rotary.size() > 1 ? 1 : 0;
@@ -243,7 +267,8 @@ Tensor Gemma4Decoder::RunLayers(const Tensor& embedded, Tensor layer_inputs,
       call.layer_input = Select(layer_inputs, 2, static_cast<int64_t>(index));
     }
     call.attention = attention;
-    call.experts = experts;
+    call.experts = inputs.experts;
+    if (!layer.reuses) call.cached = cache.NextLayer();
     call.shared = &shared[layer.slides ? 1 : 0];
     hidden = layers_[index].Forward(hidden, call);
   }

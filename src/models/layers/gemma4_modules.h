@@ -4,7 +4,8 @@
 //
 // In: the text configuration as read. Out: the registered modules, what
 // generation keeps, and the forward, alone or as the class with towers runs it
-// with text alone. Errors: none; a generation cache is not modelled.
+// with text alone. Errors: none; a generation cache under the unified class's
+// mask of blocks is not modelled.
 // Source: transformers 5.23, models/gemma4/modeling_gemma4.py
 // (Gemma4TextModel, Gemma4Model).
 #ifndef FORETELL_MODELS_LAYERS_GEMMA4_MODULES_H_
@@ -23,7 +24,6 @@
 namespace foretell {
 
 struct Gemma4Config : Gemma4LayerConfig {
-  int64_t window = 0;
   bool sees_both_sides = false;
   std::vector<Gemma4Layer> layers;
   // A kind of layer in use and how many angles turn its heads, by name.
@@ -61,17 +61,19 @@ class Gemma4Decoder : public HeadedDecoder {
 
   Tensor RunBase(const ForwardInputs& inputs,
                  GenerationCache& cache) const override;
-  Tensor RunText(const ForwardInputs& inputs) const;
-  Tensor RunInWhole(const ForwardInputs& inputs) const;
+  Tensor RunText(const ForwardInputs& inputs, GenerationCache& cache) const;
+  Tensor RunInWhole(const ForwardInputs& inputs, GenerationCache& cache) const;
   Tensor LookUpLayers(const Tensor& ids) const;
   Tensor ProjectLayers(const Tensor& embedded, const Tensor& looked_up) const;
   Masks MakeMasks(const Tensor& embedded, const Tensor& position_ids,
-                  std::string_view attention, const Tensor& blocks) const;
+                  std::string_view attention, const Tensor& blocks,
+                  int64_t past) const;
   std::pair<Tensor, Tensor> Angles(size_t kind, const Tensor& position_ids,
                                    DType dtype) const;
   Tensor RunLayers(const Tensor& embedded, Tensor layer_inputs,
                    const Tensor& position_ids, Masks masks,
-                   std::string_view attention, std::string_view experts) const;
+                   std::string_view attention, const ForwardInputs& inputs,
+                   GenerationCache& cache) const;
 
   Gemma4Config config_;
   Embedding embed_tokens_;

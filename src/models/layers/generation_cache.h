@@ -1,5 +1,5 @@
-// The generation cache of a model that keeps all tokens: one layer of keys and
-// values for each of the model's states.
+// The generation cache of a model that keeps all tokens, or those of a window:
+// one layer of keys and values for each of the model's states that has any.
 //
 // Source: transformers 5.23, cache_utils.py (DynamicCache).
 #ifndef FORETELL_MODELS_LAYERS_GENERATION_CACHE_H_

@@ -158,7 +158,10 @@ DecoderKeys ReadDecoder(const ConfigView& config, std::string_view class_name,
   decoder.fills_cache = decoder.head.kind == Head::kQuestionAnswering &&
                         config.Flag({"use_cache"}, true);
   CheckPadding(config, decoder.vocabulary, defaults.padding);
-  out.intermediate = config.Size({"intermediate_size"}, defaults.intermediate);
+  if (defaults.intermediate > 0) {
+    out.intermediate =
+        config.Size({"intermediate_size"}, defaults.intermediate);
+  }
   out.positions = config.Size({"max_position_embeddings"}, defaults.positions);
   // An activation is looked up where a layer is built.
   if (defaults.activation_key.empty()) {

@@ -61,7 +61,7 @@ void CheckEvenHeads(const ConfigView& config, const AttentionConfig& attention,
 // Class defaults, where families differ.
 struct DecoderDefaults {
   int64_t vocabulary = 32000;
-  int64_t intermediate = 11008;
+  int64_t intermediate = 11008;  // 0: the class reads it itself
   int64_t positions = 2048;
   double norm_epsilon = 1e-6;
   int64_t layers = 32;

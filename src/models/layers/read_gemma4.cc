@@ -50,39 +50,6 @@ std::vector<std::string> ReadKinds(const ConfigView& config, int64_t layers) {
   return kinds;
 }
 
-// From which layer on they read the keys and values of earlier ones.
-int64_t ReadFirstShared(const ConfigView& config,
-                        const std::vector<std::string>& kinds) {
-  const auto layers = static_cast<int64_t>(kinds.size());
-  const int64_t shared = config.SizeOrZero({"num_kv_shared_layers"}, 0);
-  if (shared == 0) return layers;
-  const int64_t first = std::max<int64_t>(layers - shared, 0);
-  const auto producers_end = kinds.begin() + first;
-  const bool serves_all = std::ranges::all_of(kinds, [&](const auto& kind) {
-    return std::find(kinds.begin(), producers_end, kind) != producers_end;
-  });
-  if (shared > layers || !serves_all) {
-    Refuse(config, "model/shared-layers", "num_kv_shared_layers",
-           fmt::format("{} of {} layers share keys and values, and none of "
-                       "their kind makes them",
-                       shared, layers),
-           "lower num_kv_shared_layers");
-  }
-  return first;
-}
-
-// The last layer of each kind whose keys and values later ones read.
-void MarkStores(int64_t first_shared, std::vector<Gemma4Layer>& layers) {
-  if (first_shared >= static_cast<int64_t>(layers.size())) return;
-  for (const bool slides : {false, true}) {
-    for (auto at = static_cast<size_t>(first_shared); at-- > 0;) {
-      if (layers[at].slides != slides) continue;
-      layers[at].stores = true;
-      break;
-    }
-  }
-}
-
 // How many angles the rope of a kind holds; nothing where it has none.
 std::optional<int64_t> ReadAngles(const ConfigView& ropes, bool is_absent,
                                   std::string_view kind, int64_t head_dim) {
@@ -161,6 +128,41 @@ int64_t ReadWindow(const ConfigView& config, int64_t otherwise) {
 
 }  // namespace
 
+int64_t ReadFirstShared(const ConfigView& config,
+                        const std::vector<std::string>& kinds,
+                        int64_t otherwise) {
+  const auto layers = static_cast<int64_t>(kinds.size());
+  const int64_t shared = config.SizeOrZero({"num_kv_shared_layers"}, otherwise);
+  if (shared == 0) return layers;
+  const int64_t first = std::max<int64_t>(layers - shared, 0);
+  const auto producers_end = kinds.begin() + first;
+  const bool serves_all = std::ranges::all_of(kinds, [&](const auto& kind) {
+    return std::find(kinds.begin(), producers_end, kind) != producers_end;
+  });
+  if (shared > layers || !serves_all) {
+    Refuse(config, "model/shared-layers", "num_kv_shared_layers",
+           fmt::format("{} of {} layers share keys and values, and none of "
+                       "their kind makes them",
+                       shared, layers),
+           "lower num_kv_shared_layers");
+  }
+  return first;
+}
+
+std::vector<size_t> StoringLayers(const std::vector<std::string>& kinds,
+                                  int64_t first_shared) {
+  std::vector<size_t> out;
+  if (first_shared >= static_cast<int64_t>(kinds.size())) return out;
+  for (const std::string_view kind : {kFull, kSliding}) {
+    for (auto at = static_cast<size_t>(first_shared); at-- > 0;) {
+      if (kinds[at] != kind) continue;
+      out.push_back(at);
+      break;
+    }
+  }
+  return out;
+}
+
 Gemma4Config ReadGemma4(const ConfigView& config, const DecoderKeys& keys,
                         AttentionConfig attention, bool is_unified) {
   Gemma4Config out;
@@ -188,7 +190,7 @@ Gemma4Config ReadGemma4(const ConfigView& config, const DecoderKeys& keys,
            "choose a number that divides num_attention_heads");
   }
   const std::vector<std::string> kinds = ReadKinds(config, keys.decoder.layers);
-  const int64_t first_shared = ReadFirstShared(config, kinds);
+  const int64_t first_shared = ReadFirstShared(config, kinds, 0);
   for (size_t index = 0; index < kinds.size(); ++index) {
     Gemma4Layer layer;
     layer.slides = kinds[index] == kSliding;
@@ -202,7 +204,9 @@ Gemma4Config ReadGemma4(const ConfigView& config, const DecoderKeys& keys,
     out.layers.push_back(layer);
   }
   out.first_shared = first_shared;
-  MarkStores(first_shared, out.layers);
+  for (const size_t layer : StoringLayers(kinds, first_shared)) {
+    out.layers[layer].stores = true;
+  }
   const bool no_ropes = !config.Has("rope_parameters");
   const ConfigView ropes = config.Nested("rope_parameters");
   for (const std::string_view kind : {kFull, kSliding}) {
