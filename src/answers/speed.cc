@@ -220,8 +220,13 @@ std::variant<SpeedAnswer, Refusal> AnswerSpeed(const SpeedRequest& request) {
         setting.job.tokens_a_step));
   }
   setting.job.offloaded_bytes = request.offload_gib * kGib;
-  answer.assumed.emplace_back(
-      "steady state: requests of equal length, one following another");
+  // As the public benchmarks of serving draw them.
+  constexpr double kShortest = 0.8;
+  load.shortest = kShortest;
+  answer.assumed.push_back(fmt::format(
+      "ten requests of each client, one after another, the first of all at "
+      "once; lengths from {:.2f} to {:.2f} of those asked for",
+      2 * kShortest / (1 + kShortest), 2 / (1 + kShortest)));
   TellCapacity(request, load, setting, answer);
   for (const int64_t concurrency : request.concurrency) {
     load.concurrency = static_cast<double>(concurrency);

@@ -1,6 +1,8 @@
 #include "front/run_score.h"
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,16 @@ std::vector<ScoreBar> BarsOf(const Invocation& invocation) {
   return out;
 }
 
+// Beside the scored file, where there is one.
+MeasuredRows PeersOf(const ScoreSet& set, const std::string& file) {
+  if (set.peer_file.empty()) return {};
+  const std::filesystem::path path =
+      std::filesystem::path(file).parent_path() / set.peer_file;
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return {};
+  return LoadMeasuredRows({.path = path.string(), .model_field = ""});
+}
+
 }  // namespace
 
 Outcome RunScore(const Invocation& invocation) {
@@ -54,6 +66,8 @@ Outcome RunScore(const Invocation& invocation) {
   const auto serving = MakeServingSource(invocation.Text("configs").value_or(
       ConfigsOf(invocation.Argument("FILE"))));
   request.serving = serving.get();
+  request.peers =
+      PeerPointsOf(PeersOf(*request.set, invocation.Argument("FILE")));
   request.keeps_scores = WantsScoreFiles(invocation);
   ScoreAnswer answer = AnswerScore(request);
   if (request.keeps_scores) {

@@ -11,8 +11,7 @@ of tools/fit/serving_shapes.py. Needs numpy and scipy.
 import sys
 import zlib
 
-from scipy.optimize import least_squares
-
+import grouped_jacobian
 from llamacpp_rows import *  # noqa: F403
 
 GL = dict(
@@ -154,43 +153,14 @@ def model(P, f):
     return np.where(f["pp"] > 0, pp, tg)
 
 
-COL = []
-i = 0
-for k in GL:
-    COL.append([(i, None, None)])
-    i += 1
-for k, (t, _, _) in PA.items():
-    n = {"bk": 5, "ar": len(ARS), "bkq": 20}[t]
-    COL.append([(i + j, t, j) for j in range(n)])
-    i += n
+MANY = {"bk": len(BK), "ar": len(ARS), "bkq": 4 * len(BK)}
+COLS = grouped_jacobian.columns(GL, [(k, t, MANY[t]) for k, (t, _, _) in PA.items()])
 
 
 def fit(f, w, iters=30):
-    ly = np.log(f["y"])
-    ix = {"bk": f["bk"].astype(int), "ar": f["ar"].astype(int)}
-    ix["bkq"] = ix["bk"] * 4 + f["qc"].astype(int)
-    r0 = lambda x: np.log(model(unpack(x), f)) - ly
-    fun = lambda x: np.concatenate([r0(x) * w, (x - X0) / SG * 0.35])
-
-    def jac(x):
-        base = r0(x)
-        J = np.zeros((len(ly) + len(x), len(x)))
-        h = 1e-4
-        for col in COL:
-            y = x.copy()
-            for i, _, _ in col:
-                y[i] -= h
-            d = (base - r0(y)) / h * w
-            for i, t, j in col:
-                if t is None:
-                    J[: len(ly), i] = d
-                else:
-                    m = ix[t] == j
-                    J[: len(ly), i][m] = d[m]
-        J[len(ly) + np.arange(len(x)), np.arange(len(x))] = 0.35 / SG
-        return J
-
-    return least_squares(fun, X0, jac=jac, loss="soft_l1", f_scale=0.12, max_nfev=iters).x
+    groups = {"bk": f["bk"].astype(int), "ar": f["ar"].astype(int)}
+    groups["bkq"] = groups["bk"] * 4 + f["qc"].astype(int)
+    return grouped_jacobian.fit(lambda x: model(unpack(x), f), f["y"], groups, w, X0, SG, COLS, iters=iters)
 
 
 def med(e):

@@ -8,10 +8,6 @@ AR of families of cards, EN of engines.
 from serving_rows import *  # noqa: F403
 
 GLOB = dict(
-    gm=(1.2, 0.5),
-    bm=(1.3, 0.5),
-    bk=(0.5, 0.4),
-    bt=(0.7, 0.15),
     hfe=(2.5e-5, 0.5),
     ar0=(4e-6, 0.4),
     ar1=(2e-6, 0.5),
@@ -29,7 +25,6 @@ GLOB = dict(
     effpe=(0.7, 0.3),
     effa=(0.5, 0.3),
     elt=(1.0, 0.4),
-    len=(0.91, 0.005),
     p8=(0.9, 0.3),
     p4=(0.8, 0.3),
     w4e=(0.85, 0.15),
@@ -38,7 +33,6 @@ GLOB = dict(
     e4=(0.75, 0.15),
     etak=(0.85, 0.1),
     etae=(0.85, 0.1),
-    ov=(0.1, 1.0),
     plim=(0.8, 0.1),
     tpe=(0.05, 0.4),
 )
@@ -121,11 +115,12 @@ EN = dict(
     ee=({e: 1.0 for e in ENG}, 0.12),
     fp=({e: 1.0 for e in ENG}, 0.25),
     mix=({e: 0.95 for e in ENG}, 0.06),
-    q=({e: 0.1 for e in ENG}, 0.5),
     h0=({e: 0.01 for e in ENG}, 0.8),
     h1=({e: 1.0 for e in ENG}, 0.6),
+    ht=({e: 5e-6 for e in ENG}, 0.8),
+    hd=({e: 1.0 for e in ENG}, 1.0),
     kvx=({e: 1.0 for e in ENG}, 0.1),
-    g1=({e: 1.0 for e in ENG}, 0.5),
+    g1=({e: 1.0 for e in ENG}, 0.15),
     lng=({e: (2e-4 if e == "vllm_early" or e == "vllm_06" else 1e-6) for e in ENG}, 0.6),
 )
 
@@ -160,7 +155,6 @@ CAPS = dict(
     etak=1.0,
     etae=1.0,
     skew=1.0,
-    len=1.0,
     linke=0.95,
     pciee=0.95,
     e4=1.0,
@@ -192,7 +186,7 @@ def unpack(x):
     return P
 
 
-def model4(P, f):
+def model4(P, f, probe=False):
     ei = f["eng"].astype(int)
     ai = f["arch"].astype(int)
     eng = lambda n: P[n][ei]
@@ -265,7 +259,7 @@ def model4(P, f):
         * (1 - (1 - P["w4p"]) * f["q_w4"])
         * pl
     )
-    lenf = np.where(f["sp"] > 0, P["len"], 1.0)
+    lenf = f["lenf"]
 
     def pre(n, steps, chunk):
         """n tokens of a sequence, in `steps` steps of `chunk` tokens."""
@@ -282,16 +276,19 @@ def model4(P, f):
         )
 
     I, O, C = f["I"] * 1.0, f["O"] * 1.0, f["C"] * 1.0
-    lenf = np.where(f["sp"] > 0, P["len"], 1.0)
+    lenf = f["lenf"]
     # capacity
     W = (f["Wa"] * f["ba"] + f["Wm"] * f["bm"] + 2 * f["Wh"] * 2) / tp + f["We"] * f["be"] / (f["ep"] * f["mtp"])
     W = W / pp
     avail = np.maximum(f["mem"] * 0.9 - W - 2.5e9, 1e8)
-    per = (f["kv"] * (I + O * 0.55) + f["kvw"] * np.minimum(I + O, f["win"]) + f["rec"]) / kvtp / pp
+    per = (f["kv"] * (I * lenf + O * lenf * f["occ"]) + f["kvw"] * np.minimum(lenf * (I + O), f["win"]) + f["rec"]) / kvtp / pp
     cap = np.clip(avail / np.maximum(per, 1), 1, 2048) * 1.0
+    if probe:
+        return dec, pre, cap
     ctx = I * lenf + O * 0.5
     CH = 8192.0
     n = I * lenf
+    O = O * lenf
     marg = pre(n, n / CH, np.maximum(np.minimum(n, CH), 2048.0))
     one = pre(n, np.ceil(n / CH), np.minimum(n, CH))
     # static
@@ -317,26 +314,14 @@ def model4(P, f):
     cyc = O * tpot
     rho = np.minimum(bb * marg / (cyc + marg), 0.95)
     wait = 0.5 * rho / (1 - rho)
-    q = np.where(f["r_rate"] > 0, 0, eng("q"))
-    over = np.maximum(0, b / bb - 1) * (f["r_rate"] == 0)
     ttft = (
-        one * eng("g1") * np.where(f["moe"] > 0, P["gm"], 1.0) * (q * (bb + 1) / 2 + (1 - q) * (1 + wait))
+        one * eng("g1") * np.where(f["Q"] > 0, f["Q"], 1 + wait)
         + eng("h0")
-        + eng("h1") * td
-        + over * cyc * P["ov"]
+        + (eng("h1") + f["si"]) * td
+        + eng("ht") * n
+        + eng("hd") * (dp > 1) * td
     )
     cthr = (ttft + (O - 1) * tpot) / (bb * dp * O)
-    # a burst of as many requests as the concurrency
-    br = f["r_burst"] > 0
-    marg = np.where(br, marg * P["bm"], marg)
-    tdb = dec(np.minimum(b, cap), ctx)
-    ttft = np.where(
-        br,
-        one + (P["bt"] * np.maximum(bb - 1, 0) / 2 + (1 - P["bt"]) * wait) * marg + eng("h0") + eng("h1") * tdb,
-        ttft,
-    )
-    tpot = np.where(br, tdb + P["bk"] * np.maximum(b - 1, 0) / O * marg, tpot)
-    cthr = np.where(br, (ttft + (O - 1) * tpot) / (b * dp * O), cthr)
     return np.stack(
         [
             np.where(f["r_static"] > 0, sttft, ttft),

@@ -2,7 +2,7 @@
 
 In: serving_points.jsonl and inference_speed.jsonl. Out: one entry a measured
 quantity, with its regime: "closed" (requests in flight), "static" (a batch by
-itself), "offline" (a full queue), "rate", "burst". The names of engines and of
+itself), "offline" (a full queue), "rate". The names of engines and of
 families of cards are those of src/analysis/timing/serving_constants.cc; which
 words lead to them is told in src/answers/served_job.cc too.
 """
@@ -232,6 +232,9 @@ def gpt_shape(e, name):
     return s
 
 
+DRAWN = ((1024, 1024), (1024, 8192), (8192, 1024))
+
+
 def load():
     E = []  # entries
     for l in open(SHARED + "/kernels/serving_points.jsonl"):
@@ -354,13 +357,12 @@ def load():
             and (C is None or C > 1)
             and eng not in ("neuron", "turbomind")
         )
-        exp = r["source"]["path"] or ""
-        reg = (
-            "burst"
-            if closed and exp.startswith("experimental/")
-            else "rate" if rate else ("closed" if closed else "static")
-        )
-        if m["ttft_ms"] is not None:
+        reg = "rate" if rate else ("closed" if closed else "static")
+        # How many requests were sent in all is not stated, and a first token
+        # among others waits by that: src/answers/score/inference_speed.cc.
+        if reg == "closed":
+            pass
+        elif m["ttft_ms"] is not None:
             add("ttft", m["ttft_ms"] / 1e3, reg)
         elif m["prefill_tok_s"] and I:
             add("ttft", I * (C if reg == "static" else 1) / m["prefill_tok_s"], reg)
@@ -439,7 +441,6 @@ def prep(E):
         kvb = 1.0 if kvq and "fp8" in kvq else 2.0
         if kvq is None and eng in ("trtllm_pt", "sglang") and qc in ("fp8", "fp4"):
             kvb = 1.0
-        pass
         full = win = rec = fl = 0
         winl = 1
         lat = 0
@@ -475,12 +476,25 @@ def prep(E):
             "link",
             nv or {"4": 31.5e9, "5": 63e9, "3": 15.75e9}.get((d.get("pcie_gen_lanes") or "4")[0], 31.5e9),
         )
-        for k in ("closed", "static", "rate", "offline", "burst"):
+        for k in ("closed", "static", "rate", "offline"):
             add("r_" + k, float(e["regime"] == k))
         add("rate", e.get("rate") or 0)
         for k in ("ttft", "tpot", "e2e", "thr"):
             add("k_" + k, float(e["kind"] == k))
         add("y", e["y"])
         add("plim", float("330 W" in e["gpu"]))
-        add("sp", float(e["set"] == "sp"))
+        sp = e["set"] == "sp"
+        add("sp", float(sp))
+        # What the benchmark of the one set draws and how it starts its
+        # engines: src/answers/score/serving_points.cc.
+        drawn = sp and (e["I"], e["O"]) in DRAWN
+        spread = drawn or (sp and eng != "sglang")
+        add("lo", 0.8 if spread else 1.0)
+        add("lenf", 0.9 if spread else 1.0)
+        several = drawn and eng == "sglang"
+        wide = ARCH[F["arch"][-1]] == "blackwell"
+        add("si", (30.0 if wide else 10.0) if several else 0.0)
+        add("poll", (10.0 if e["C"] < 16 else 30.0) if several and wide else 1.0)
+        add("occ", {"vllm": 0.5, "trtllm_pt": 1.0, "sglang": 0.7}.get(eng, 0.55))
+        add("Q", 0.0)
     return {k: np.array(v, float) for k, v in F.items()}

@@ -25,7 +25,6 @@ struct EngineConstants {
   double bandwidth = 1;        // beside the card's own
   double prefill = 1;          // of arithmetic, beside the card's own
   double mix = 1;          // share of a prompt's time that others' steps wait
-  double burst = 0;        // share of requests that arrive all at once
   double first = 0;        // before a first token, each request
   double first_steps = 0;  // steps that a first token waits for
   double cache_reads = 1;  // how often the cache is read and written
@@ -33,6 +32,8 @@ struct EngineConstants {
   // captured no longer ones.
   double long_layer = 0;
   double first_prompt = 1;  // of a prompt's time, before a first token
+  double first_token = 0;   // before a first token, each of the prompt's
+  double first_data = 0;    // steps besides, where data-parallel ranks agree
 };
 
 struct CardConstants {
@@ -70,19 +71,23 @@ struct SharedConstants {
   double fp4_bandwidth = 1;     // dense layers
   double cache_bandwidth = 1;   // of the cache, beside the weights'
   double expert_bandwidth = 1;  // of experts
-  // Of a burst: of a prompt's time, the share that queues in order, and the
-  // share of others' prompts that tokens wait for.
-  double burst_prompt = 1;
-  double burst_queue = 1;
-  double burst_mix = 0;
-  double first_experts = 1;  // of first_prompt, where layers have experts
-  double overflow =
-      0;  // share of a cycle that a request beyond the cache waits
 };
 
+// Half widths of the 90 % intervals, as logarithms of a ratio, over runs whose
+// group (model, card and engine) the fit had not seen.
+struct ServedSpreads {
+  double first_token = 0;
+  double token = 0;
+  double request = 0;
+  double throughput = 0;
+  double prompt = 0;
+};
+
+// The numbers: serving_numbers.cc, written by tools/fit/serving_speed.py.
 std::span<const EngineConstants> ServedEngines();
 std::span<const CardConstants> ServedCards();
 const SharedConstants& ServedShared();
+const ServedSpreads& SpreadsOfServed();
 
 // Null where there is none of that name.
 const EngineConstants* FindServedEngine(std::string_view name);
@@ -92,12 +97,12 @@ const CardConstants* FindServedCards(std::string_view name);
 enum class ServedQuantity : uint8_t {
   kFirstToken,  // of requests in flight
   kToken,       // of requests in flight
-  kRequest,     // a batch from its start to its end; a lone prompt
+  kRequest,     // a batch from its start to its end
   kThroughput,
+  kPrompt,  // a batch of prompts by itself
 };
 
-// Half widths of the 90 % interval, as logarithms of a ratio, over runs whose
-// group (model, card and engine) the fit had not seen.
+// Of `SpreadsOfServed`.
 double SpreadOf(ServedQuantity quantity);
 
 }  // namespace foretell

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "analysis/timing/closed_load.h"
 
 namespace foretell {
 namespace {
@@ -23,9 +27,21 @@ constexpr double kElementwise = 10;
 // and the driver take (engines/vllm/memory_account.h tells it per launch).
 constexpr double kMemoryShare = 0.9;
 constexpr double kMemoryTaken = 2.5e9;
-// Of an answer's length, what a running request has on average, with a margin
-// for the fullest moment.
+// Of an answer's length, what an engine reckons for a running request: half of
+// it (vLLM takes blocks as they are needed), all of it (TensorRT-LLM's
+// GUARANTEED_NO_EVICT), its first guess (SGLang's new_token_ratio); with a
+// margin for the fullest moment where nothing is known.
 constexpr double kOccupied = 0.55;
+constexpr std::pair<std::string_view, double> kReckoned[] = {
+    {"vllm", 0.5}, {"trtllm_pt", 1.0}, {"sglang", 0.7}};
+
+double OccupiedBy(std::string_view engine) {
+  for (const auto& [name, share] : kReckoned) {
+    if (name == engine) return share;
+  }
+  return kOccupied;
+}
+
 constexpr double kMostBatch = 2048;
 constexpr double kMostUse = 0.95;  // of prompts' share of time, in a queue
 
@@ -180,7 +196,8 @@ class Phases {
                        0.0);
     const double tokens = load.isl + load.osl;
     const double each =
-        (shape_.kept * job_.cache_bytes * (load.isl + load.osl * kOccupied) +
+        (shape_.kept * job_.cache_bytes *
+             (load.isl + load.osl * OccupiedBy(job_.engine.name)) +
          shape_.kept_in_windows * job_.cache_bytes *
              std::min(tokens, shape_.window) +
          shape_.recurrent_bytes) /
@@ -278,6 +295,45 @@ class Phases {
 
 double Chunks(double tokens) { return std::ceil(tokens / kChunk); }
 
+// Prompts come first, and up to so many tokens of several: SGLang's
+// max_prefill_tokens. The others' budget is a chunk.
+bool IsPromptFirst(const EngineConstants& engine) {
+  return engine.name == "sglang";
+}
+constexpr double kPromptBudget = 16384;
+
+// The wait of a closed load's first tokens, followed over its steps.
+double Followed(const Phases& phases, const ServedJob& job,
+                const ServedLoad& load, double alone) {
+  const double tokens = std::max(load.isl - load.cached, 1.0);
+  const double mean = (1 + load.shortest) / 2;
+  StepCosts costs;
+  for (int doubling = 0; (1 << doubling) <= kMostBatch; ++doubling) {
+    const double batch = 1 << doubling;
+    costs.decode.push_back(
+        phases.Decode(batch, load.isl + load.osl * 0.5, load.isl + load.osl)
+            .Total() /
+        job.tokens_a_step);
+  }
+  const double marginal = phases.Marginal(load);
+  costs.prompt_token = marginal / tokens;
+  costs.prompt_step = std::max(alone - marginal, 0.0) / Chunks(tokens);
+  costs.is_mixed = !IsPromptFirst(job.engine);
+  costs.budget = costs.is_mixed ? kChunk : kPromptBudget;
+  costs.room =
+      static_cast<int64_t>(std::clamp(phases.Capacity(load), 1.0, kMostBatch));
+  costs.poll = load.poll;
+  ClosedLoad closed;
+  closed.clients = static_cast<int64_t>(
+      std::round(std::max(load.concurrency / job.data, 1.0)));
+  // `load` holds the mean lengths.
+  closed.prompt = tokens / mean;
+  closed.answer = load.osl / mean;
+  closed.shortest = load.shortest;
+  closed.waves = load.waves;
+  return MeanFirstToken(costs, closed);
+}
+
 }  // namespace
 
 PhaseTime DecodeTime(const ServedJob& job, double batch, double context,
@@ -327,43 +383,17 @@ ServedPoint ServedSteadily(const ServedJob& job, const ServedLoad& load) {
   const double cycle = load.osl * out.token;
   const double use = std::min(batch * marginal / (cycle + marginal), kMostUse);
   const double wait = 0.5 * use / (1 - use);
-  const double burst = load.rate > 0 ? 0.0 : engine.burst;
-  const double beyond = load.rate > 0 ? 0.0 : std::max(asked / batch - 1, 0.0);
-  const double first =
-      alone * engine.first_prompt *
-      (job.shape.expert_count > 1 ? ServedShared().first_experts : 1.0);
-  const double begun =
-      first * (burst * (batch + 1) / 2 + (1 - burst) * (1 + wait));
-  out.queue = begun - alone + beyond * cycle * ServedShared().overflow;
-  out.first_token = alone + out.queue + engine.first +
-                    engine.first_steps * out.decode.Total();
+  const double read =
+      load.rate > 0 ? alone * (1 + wait) : Followed(phases, job, load, alone);
+  out.queue = std::max(read - alone, 0.0);
+  out.first_token =
+      read * engine.first_prompt + engine.first + engine.first_token * tokens +
+      (engine.first_steps + (job.data > 1 ? engine.first_data : 0) +
+       load.emitted_after) *
+          out.decode.Total();
   const double whole =
       out.first_token + std::max(load.osl - 1, 0.0) * out.token;
   out.requests_a_second = batch * job.data / whole;
-  return out;
-}
-
-ServedPoint ServedBurst(const ServedJob& job, const ServedLoad& load) {
-  ServedPoint out = ServedSteadily(job, load);
-  const SharedConstants& shared = ServedShared();
-  const double asked = std::max(load.concurrency / job.data, 1.0);
-  const double plain = Phases(job).Marginal(load);
-  const double marginal = plain * shared.burst_prompt;
-  const double before = out.batch - 1;
-  const double use =
-      std::min(out.batch * plain / (load.osl * out.token + plain), kMostUse);
-  const double wait = 0.5 * use / (1 - use);
-  out.queue =
-      (shared.burst_queue * before / 2 + (1 - shared.burst_queue) * wait) *
-      marginal;
-  out.first_token = out.prefill.Total() + out.queue + job.engine.first +
-                    job.engine.first_steps * out.decode.Total();
-  out.interference =
-      shared.burst_mix * std::max(asked - 1, 0.0) / load.osl * marginal;
-  out.token = out.decode.Total() + out.interference;
-  out.requests_a_second =
-      asked * job.data /
-      (out.first_token + std::max(load.osl - 1, 0.0) * out.token);
   return out;
 }
 

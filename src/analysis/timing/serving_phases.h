@@ -15,11 +15,11 @@
 //   quadratic part, passes over activations, all-reduces by volume, and the
 //   step's fixed time each chunk.
 // At steady state with C requests in flight every output token waits for its
-//   step and for its share of the others' prompts, (C - 1)/OSL prompts; a first
-//   token waits for the prompts before its own. Requests beyond what the
-//   cache holds wait for a place.
+//   step and for its share of the others' prompts, (C - 1)/OSL prompts. A first
+//   token's wait is followed step by step (closed_load.h): the prompts before
+//   its own, and a place where the cache is full.
 // Does not model: preemption, prefix hits that are not stated, disaggregated
-// prefill, arrival in bursts beyond the constant share of them.
+// prefill.
 // Source of the form: reference measurements of step times over batch and
 // context; constants: serving_constants.h.
 #ifndef FORETELL_ANALYSIS_TIMING_SERVING_PHASES_H_
@@ -101,6 +101,14 @@ struct ServedLoad {
   double osl = 1;
   double cached = 0;  // tokens of the prompt that the cache holds already
   double rate = 0;    // requests a second, where the load is open; else 0
+  // Of a closed load: the least length, of what is asked for, and requests of
+  // each client (1: all are sent at once, and no more).
+  double shortest = 1;
+  int64_t waves = 10;
+  // Steps between two looks of the scheduler at what has arrived.
+  int64_t poll = 1;
+  // Steps until the first token is sent: engines may send several at a time.
+  double emitted_after = 0;
 };
 
 struct ServedPoint {
@@ -127,8 +135,6 @@ double CacheCapacity(const ServedJob& job, const ServedLoad& load);
 
 // In flight at steady state.
 ServedPoint ServedSteadily(const ServedJob& job, const ServedLoad& load);
-// As many requests as `concurrency`, all at the same moment and no more.
-ServedPoint ServedBurst(const ServedJob& job, const ServedLoad& load);
 // A batch that starts and ends together: seconds of all of it.
 double ServedAtOnce(const ServedJob& job, const ServedLoad& load);
 // As many at once as the cache holds, from a full queue: output tokens a

@@ -29,6 +29,7 @@ class Scorer {
       : set_(request.set),
         serving_(request.serving),
         keeps_(request.keeps_scores),
+        peers_(&request.peers),
         answer_(&answer) {}
 
   void Add(const MeasuredRow& row) {
@@ -72,6 +73,7 @@ class Scorer {
     answer_->groups = GroupsOf(scores_);
     if (set_->finish != nullptr) set_->finish(scores_, answer_->groups);
     if (keeps_) answer_->scores = scores_;
+    if (!peers_->empty()) AddPeerGroups(*peers_, scores_, answer_->groups);
     std::ranges::stable_sort(scores_, std::greater<>(), &Score::error);
     for (Score& score : scores_) {
       if (score.equal || answer_->worst.size() == kMostWorst) break;
@@ -83,6 +85,7 @@ class Scorer {
   const ScoreSet* set_;
   const ServingSource* serving_;
   bool keeps_;
+  const PeerPoints* peers_;
   ScoreAnswer* answer_;
   std::vector<Score> scores_;
 };

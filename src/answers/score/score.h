@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "answers/score/peer_points.h"
 #include "answers/score/score_set.h"
 #include "answers/score/score_statistics.h"
 #include "spec/measured_row.h"
@@ -57,6 +58,7 @@ struct ScoreRequest {
   std::vector<ScoreBar> bars;
   const ServingSource* serving = nullptr;  // outlives the answer
   bool keeps_scores = false;               // for pictures and tables of points
+  PeerPoints peers = {};  // of another tool, on some of the rows
 };
 
 ScoreAnswer AnswerScore(const ScoreRequest& request);

@@ -48,6 +48,8 @@ struct ScoreSet {
   // Figures that need all rows at once (orders of pairs, recall). May be null.
   void (*finish)(const std::vector<Score>& scores,
                  ScoreGroups& groups) = nullptr;
+  // A file beside the scored one with another tool's predictions; empty: none.
+  std::string_view peer_file = {};
 };
 
 // In the order in which they are listed.

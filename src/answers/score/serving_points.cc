@@ -16,8 +16,45 @@ namespace {
 constexpr char kFirst[] = "ttft";
 constexpr char kToken[] = "tpot";
 
-// Lengths are nominal: benchmarks draw them at and below it.
-constexpr double kNominalLength = 0.91;
+// How the points were driven, which no row states. Loads of 1024 and 8192
+// tokens are InferenceX's: ten requests of each client, lengths drawn between
+// 0.8 of the nominal and all of it (RANDOM_RANGE_RATIO), and SGLang told to
+// send several tokens at a time (--stream-interval 30 on Blackwell, 10 on
+// Hopper) and, on Blackwell, to look for new requests after ten steps, thirty
+// from sixteen clients on (--scheduler-recv-interval). Other loads have equal
+// lengths: requests then stay together where prompts come first; engines that
+// mix them with running requests draw them apart as unequal lengths do.
+constexpr double kShortest = 0.8;
+constexpr double kStreamedBlackwell = 30;
+constexpr double kStreamedHopper = 10;
+constexpr int64_t kPollFew = 10;
+constexpr int64_t kPollMany = 30;
+constexpr int64_t kMany = 16;
+
+bool IsDrawn(double isl, double osl) {
+  constexpr double kShort = 1024;
+  constexpr double kLong = 8192;
+  return (isl == kShort && (osl == kShort || osl == kLong)) ||
+         (isl == kLong && osl == kShort);
+}
+
+ServedLoad LoadOf(const ServedJob& job, double concurrency, double isl,
+                  double osl) {
+  ServedLoad load;
+  load.concurrency = concurrency;
+  const bool is_drawn = IsDrawn(isl, osl);
+  const bool is_sglang = job.engine.name == "sglang";
+  if (is_drawn || !is_sglang) load.shortest = kShortest;
+  const double mean = (1 + load.shortest) / 2;
+  load.isl = isl * mean;
+  load.osl = std::max(osl * mean, 1.0);
+  if (is_drawn && is_sglang) {
+    const bool is_blackwell = job.card.name == "blackwell";
+    load.emitted_after = is_blackwell ? kStreamedBlackwell : kStreamedHopper;
+    if (is_blackwell) load.poll = concurrency < kMany ? kPollFew : kPollMany;
+  }
+  return load;
+}
 
 constexpr std::string_view kMeasuredPaths[] = {
     "system", "framework", "mode", "suspect", "ttft_ms", "tpot_ms"};
@@ -74,10 +111,7 @@ Prediction PredictServingPoint(const ScoreInput& input) {
     return LeftOut{*missing + " is not known"};
   }
   const ServedSetting& setting = std::get<ServedSetting>(found);
-  ServedLoad load;
-  load.concurrency = *concurrency;
-  load.isl = *isl * kNominalLength;
-  load.osl = *osl;
+  const ServedLoad load = LoadOf(setting.job, *concurrency, *isl, *osl);
   const ServedPoint point = ServedSteadily(setting.job, load);
   return std::vector<Predicted>{
       {kFirst, SpeedFigure(Unit::kSeconds, point.first_token,
