@@ -70,6 +70,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 warnings.filterwarnings("ignore")
 import torch  # noqa: E402
+import torch.fx.experimental.symbolic_shapes  # noqa: E402,F401  (else imported within a case, whose time limit may break it)
 
 torch.cuda.is_available = lambda: False  # FakeTensorMode would otherwise try a real allocation
 FAKE_SM = int(os.environ.get("FAKE_SM", "90"))
