@@ -30,12 +30,14 @@ void AddPersistentBuffers(const ParameterAnalysis& parameters, Items& out) {
   }
 }
 
-// Gemma 4's layers that read others' keys and values: the published files hold
-// projections of their own, which the class skips as it loads
+// Gemma 3n's and 4's layers that read others' keys and values: the published
+// files hold projections of their own, which the class skips as it loads
 // (Gemma4TextModel, _keys_to_ignore_on_load_unexpected).
 void AddUnreadKeys(std::string_view class_name,
                    const ParameterAnalysis& parameters, Items& out) {
-  if (!class_name.starts_with("Gemma4")) return;
+  if (!class_name.starts_with("Gemma4") && !class_name.starts_with("Gemma3n")) {
+    return;
+  }
   constexpr std::string_view kQuery = "self_attn.q_norm.weight";
   constexpr std::string_view kKey = "self_attn.k_norm.weight";
   SurplusItem item;

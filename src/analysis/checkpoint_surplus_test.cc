@@ -104,6 +104,9 @@ TEST(CheckpointSurplus, Gemma4HoldsKeysThatNobodyReads) {
   EXPECT_EQ(Find(items, "buffers of the class")->Elements(), 3);
   EXPECT_EQ(Find(items, "buffers of one number")->presence,
             SurplusPresence::kSometimes);
+  const auto older =
+      CheckpointSurplus(config, "Gemma3nForConditionalGeneration", parameters);
+  ASSERT_NE(Find(older, "keys and values"), nullptr);
   const auto others = CheckpointSurplus(config, "Qwen3ForCausalLM", parameters);
   EXPECT_EQ(Find(others, "keys and values"), nullptr);
 }
