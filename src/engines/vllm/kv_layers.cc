@@ -61,7 +61,8 @@ void ApplyDtype(KvSpec& spec, KvSource source, const std::string& cache,
   }
   if (spec.packing == KvPacking::kPerTokenHead) {
     const int64_t halves = cache == "int4_per_token_head" ? 2 : 1;
-    spec.row_bytes = (spec.key_dim + spec.value_dim) / halves + 2 * 4;
+    constexpr int64_t kScales = 8;  // of keys and of values, in float32
+    spec.row_bytes = (spec.key_dim + spec.value_dim) / halves + kScales;
   } else if (spec.packing == KvPacking::kNvfp4) {
     // Keys and values apart: half a byte each, a scale for sixteen.
     spec.head_slots = 2 * spec.heads;

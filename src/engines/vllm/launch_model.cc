@@ -266,7 +266,7 @@ bool LoadModel(State& state) {
                    "--trust-remote-code");
       return false;
     }
-    state.out->cannot_tell.push_back(
+    state.out->cannot_tell.emplace_back(
         "what the model's own configuration class works out");
     return true;
   }
