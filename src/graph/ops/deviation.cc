@@ -85,12 +85,19 @@ constexpr std::array kRows = {&kStd, &kErfinv, &kIsAllTrue};
 
 std::span<const OperationRow* const> DeviationOperations() { return kRows; }
 
-Tensor StdLast(Tensor x) { return x.builder().Emit(kStd, {std::move(x)}); }
+Tensor StdLast(Tensor x) {
+  Builder& builder = x.builder();
+  return builder.Emit(kStd, {std::move(x)});
+}
 
-Tensor Erfinv(Tensor x) { return x.builder().Emit(kErfinv, {std::move(x)}); }
+Tensor Erfinv(Tensor x) {
+  Builder& builder = x.builder();
+  return builder.Emit(kErfinv, {std::move(x)});
+}
 
 Tensor IsAllTrue(Tensor x) {
-  return x.builder().Emit(kIsAllTrue, {std::move(x)});
+  Builder& builder = x.builder();
+  return builder.Emit(kIsAllTrue, {std::move(x)});
 }
 
 }  // namespace foretell

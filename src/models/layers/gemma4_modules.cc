@@ -178,8 +178,8 @@ Tensor Gemma4Decoder::RunInWhole(const ForwardInputs& inputs,
                                  GenerationCache& cache) const {
   Builder& builder = root_.builder();
   const Tensor& given = inputs.input_ids;
-  const std::string_view attention =
-      config_.whole_is_eager ? "eager" : std::string_view(inputs.attention);
+  std::string_view attention = inputs.attention;
+  if (config_.whole_is_eager) attention = "eager";
   const Scope whole(builder,
                     builder.graph().regions[base_.region().index].parent);
   // Tokens of images, films and sounds.
