@@ -57,13 +57,14 @@ RunPrediction PredictionOf(const SpeedRequest& request,
 }
 
 RunPrediction PredictionOf(const TrainRequest& request,
-                           const TrainMemory& memory) {
+                           const TrainMemory& memory, const TrainTime& time) {
   RunPrediction out;
   out.facts.command = "train";
   out.facts.model = request.config.name;
   out.facts.card = request.device.name;
   out.facts.manner = MannerOf(request.job);
   out.facts.cards = request.job.gpus;
+  if (time.missing.empty()) out.figures.push_back({"step_ms", "", time.step});
   out.figures.push_back({"allocated_gib", "", memory.allocated.any()});
   out.figures.push_back({"reserved_gib", "", memory.reserved.any()});
   out.figures.push_back({"device_gib", "", memory.device.any()});
@@ -71,9 +72,12 @@ RunPrediction PredictionOf(const TrainRequest& request,
 }
 
 std::variant<RunPrediction, Refusal> PredictTrain(const TrainRequest& request) {
-  auto memory = MemoryOfRequest(request);
-  if (auto* refusal = std::get_if<Refusal>(&memory)) return std::move(*refusal);
-  return PredictionOf(request, std::get<TrainMemory>(memory));
+  auto figures = FiguresOfRequest(request);
+  if (auto* refusal = std::get_if<Refusal>(&figures)) {
+    return std::move(*refusal);
+  }
+  const TrainFigures& found = std::get<TrainFigures>(figures);
+  return PredictionOf(request, found.memory, found.time);
 }
 
 }  // namespace foretell

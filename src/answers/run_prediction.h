@@ -18,7 +18,7 @@ namespace foretell {
 RunPrediction PredictionOf(const SpeedRequest& request,
                            const SpeedAnswer& answer);
 RunPrediction PredictionOf(const TrainRequest& request,
-                           const TrainMemory& memory);
+                           const TrainMemory& memory, const TrainTime& time);
 
 // Of a job's memory alone, without what else `train` tells.
 std::variant<RunPrediction, Refusal> PredictTrain(const TrainRequest& request);

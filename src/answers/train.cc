@@ -260,6 +260,19 @@ std::optional<Refusal> Prepare(const ReadModel& whole, TrainRequest& request) {
   return Refusal{std::move(errors)};
 }
 
+TrainTime TimeOf(const ReadModel& whole, const TrainRequest& request,
+                 const TrainMemory& memory) {
+  const auto all =
+      static_cast<double>(whole.parameters.total.any().value().value_or(0));
+  const auto trained = static_cast<double>(memory.trained);
+  return TimeOfTraining({.model = &whole,
+                         .config = &request.config,
+                         .job = &request.job,
+                         .device = &request.device,
+                         .costs = &request.costs,
+                         .trained_share = all > 0 ? trained / all : 1});
+}
+
 }  // namespace
 
 std::string_view NameOf(Fit fit) {
@@ -291,13 +304,18 @@ FitVerdict JudgeFit(const TrainMemory& memory, const Device& device) {
   return out;
 }
 
-std::variant<TrainMemory, Refusal> MemoryOfRequest(TrainRequest request) {
+std::variant<TrainFigures, Refusal> FiguresOfRequest(TrainRequest request) {
   auto read = ReadWhole(request.config, request.build);
   if (auto* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
   const ReadModel& whole = std::get<ReadModel>(read);
   if (auto refusal = Prepare(whole, request)) return std::move(*refusal);
-  return TrainModel(request.config, request.build, whole.built)
-      .MemoryOf(request.job);
+  auto memory = TrainModel(request.config, request.build, whole.built)
+                    .MemoryOf(request.job);
+  if (auto* refusal = std::get_if<Refusal>(&memory)) return std::move(*refusal);
+  TrainFigures out;
+  out.memory = std::move(std::get<TrainMemory>(memory));
+  out.time = TimeOf(whole, request, out.memory);
+  return out;
 }
 
 std::variant<TrainAnswer, Refusal> AnswerTrain(TrainRequest request) {
@@ -323,16 +341,7 @@ std::variant<TrainAnswer, Refusal> AnswerTrain(TrainRequest request) {
                  : Answerer(request, whole.built).Run();
   if (auto* answer = std::get_if<TrainAnswer>(&result)) {
     if (answer->is_compiled) {
-      const auto all =
-          static_cast<double>(whole.parameters.total.any().value().value_or(0));
-      const auto trained = static_cast<double>(answer->memory.trained);
-      answer->time =
-          TimeOfTraining({.model = &whole,
-                          .config = &request.config,
-                          .job = &request.job,
-                          .device = &request.device,
-                          .costs = &request.costs,
-                          .trained_share = all > 0 ? trained / all : 1});
+      answer->time = TimeOf(whole, request, answer->memory);
     }
     answer->name = request.config.catalogue ? request.config.catalogue->id
                                             : request.config.source;

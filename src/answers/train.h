@@ -99,8 +99,13 @@ struct TrainAnswer {
 
 std::variant<TrainAnswer, Refusal> AnswerTrain(TrainRequest request);
 
-// The job's memory alone, without judging it or looking for other jobs.
-std::variant<TrainMemory, Refusal> MemoryOfRequest(TrainRequest request);
+struct TrainFigures {
+  TrainMemory memory;
+  TrainTime time;
+};
+
+// The job's memory and time, without judging it or looking for other jobs.
+std::variant<TrainFigures, Refusal> FiguresOfRequest(TrainRequest request);
 
 }  // namespace foretell
 

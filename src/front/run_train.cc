@@ -59,7 +59,8 @@ Outcome RunTrain(const Invocation& invocation) {
   }
   if (answer.is_compiled) {
     view.by_runs = CalibratedFor(
-        invocation, PredictionOf(request, answer.memory), request.config);
+        invocation, PredictionOf(request, answer.memory, answer.time),
+        request.config);
   }
   return {.document = PresentTrain(answer, view)};
 }

@@ -86,6 +86,7 @@ std::vector<ListPrice> ListPricesOf(std::string_view device) {
 }
 
 std::optional<Grid> GridNamed(std::string_view name) {
+  if (name.empty()) return std::nullopt;
   const std::string wanted = Lower(name);
   std::optional<Grid> out;
   ForEachRow(kGrids, "", [&](const ConfigValue& row) {
