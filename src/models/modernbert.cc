@@ -94,7 +94,7 @@ class ModernBert : public Model {
       root_.builder().Fail("how a choice is pooled is not derived");
       return inputs.input_ids;
     }
-    const Tensor hidden = body_.Forward(inputs.input_ids, inputs.attention);
+    Tensor hidden = body_.Forward(inputs.input_ids, inputs.attention);
     switch (use_) {
       case ModernBertUse::kMaskedLm: {
         if (config_.sparse_prediction && !labels.empty()) {
