@@ -11,6 +11,10 @@ namespace {
 // waves.
 constexpr int64_t kFollowed = 6000;
 
+// Clients that are followed at most. Far more than run at once wait in line,
+// and each further one makes the wait longer by as much as the last.
+constexpr int64_t kMostClients = 4096;
+
 // Two irrational steps: fractions of their multiples are spread evenly, and
 // not along one line.
 constexpr double kPromptStride = 0.7548776662466927;
@@ -157,7 +161,16 @@ class Following {
 }  // namespace
 
 double MeanFirstToken(const StepCosts& costs, const ClosedLoad& load) {
-  return Following(costs, load).Mean();
+  if (load.clients <= kMostClients) return Following(costs, load).Mean();
+  ClosedLoad fewer = load;
+  fewer.clients = kMostClients / 2;
+  const double half = Following(costs, fewer).Mean();
+  fewer.clients = kMostClients;
+  const double most = Following(costs, fewer).Mean();
+  const double each =
+      (most - half) / static_cast<double>(kMostClients - kMostClients / 2);
+  return most +
+         std::max(each, 0.0) * static_cast<double>(load.clients - kMostClients);
 }
 
 }  // namespace foretell

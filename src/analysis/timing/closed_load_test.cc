@@ -62,6 +62,14 @@ TEST(ClosedLoad, RequestsBeyondTheRoomWaitForAnAnswer) {
   EXPECT_GT(MeanFirstToken(costs, load), fits + 20);
 }
 
+TEST(ClosedLoad, AMillionClientsWaitInLine) {
+  StepCosts costs = Costs();
+  ClosedLoad load = {.clients = 4096, .prompt = 100, .answer = 2, .waves = 1};
+  const double most = MeanFirstToken(costs, load);
+  load.clients = 1 << 20;
+  EXPECT_NEAR(MeanFirstToken(costs, load) / most, 256, 3);
+}
+
 TEST(ClosedLoad, ASchedulerThatLooksSeldomLetsThemWait) {
   StepCosts costs = Costs();
   const ClosedLoad load = {
