@@ -14,6 +14,7 @@ constexpr int64_t kFollowed = 6000;
 // Clients that are followed at most. Far more than run at once wait in line,
 // and each further one makes the wait longer by as much as the last.
 constexpr int64_t kMostClients = 4096;
+constexpr int64_t kHalfClients = kMostClients / 2;
 
 // Two irrational steps: fractions of their multiples are spread evenly, and
 // not along one line.
@@ -163,12 +164,12 @@ class Following {
 double MeanFirstToken(const StepCosts& costs, const ClosedLoad& load) {
   if (load.clients <= kMostClients) return Following(costs, load).Mean();
   ClosedLoad fewer = load;
-  fewer.clients = kMostClients / 2;
+  fewer.clients = kHalfClients;
   const double half = Following(costs, fewer).Mean();
   fewer.clients = kMostClients;
   const double most = Following(costs, fewer).Mean();
   const double each =
-      (most - half) / static_cast<double>(kMostClients - kMostClients / 2);
+      (most - half) / static_cast<double>(kMostClients - kHalfClients);
   return most +
          std::max(each, 0.0) * static_cast<double>(load.clients - kMostClients);
 }
