@@ -15,12 +15,12 @@ constexpr int64_t kWide = 4;  // bytes of a float32
 }  // namespace
 
 bool LossIsInOwnDtype(std::string_view model_type) {
-  constexpr std::array<std::string_view, 23> kTypes = {
+  constexpr std::array<std::string_view, 24> kTypes = {
       "bart",          "big_bird", "bloom",        "camembert", "dbrx",
       "electra",       "falcon",   "falcon_mamba", "gpt2",      "gpt_bigcode",
       "gpt_neox",      "mamba",    "mamba2",       "marian",    "mbart",
       "megatron-bert", "mpt",      "opt",          "pegasus",   "persimmon",
-      "roberta",       "rwkv",     "stablelm"};
+      "qwen",          "roberta",  "rwkv",         "stablelm"};
   return std::ranges::find(kTypes, model_type) != kTypes.end();
 }
 

@@ -68,7 +68,8 @@ BatchSizes SizesOfTool(std::string_view framework, std::string_view date) {
   if (is("swift") && date < "2024-12") return BatchSizes::kManyAndEvaluation;
   for (const std::string_view name :
        {"torchtitan", "Megatron", "fms-acceleration", "peft ", "axolotl",
-        "universal-llm-trainer", "nanochat", "timm", "Colossal"}) {
+        "universal-llm-trainer", "nanochat", "timm", "Colossal",
+        "Qwen finetune.py"}) {
     if (is(name)) return BatchSizes::kOne;
   }
   return BatchSizes::kMany;

@@ -23,5 +23,11 @@ TEST(TransformersAt, KnowsNoOtherTexts) {
   EXPECT_EQ(TransformersAt("2024"), "");
 }
 
+TEST(SizesOfTool, AreOneWhereEverySampleIsPadded) {
+  EXPECT_EQ(SizesOfTool("Qwen finetune.py (HF Trainer)", "2023-11-30"),
+            BatchSizes::kOne);
+  EXPECT_EQ(SizesOfTool("LLaMA-Factory", "2024-05-01"), BatchSizes::kMany);
+}
+
 }  // namespace
 }  // namespace foretell

@@ -1,7 +1,8 @@
 // Peaks of measured training runs, and whether they ran out of memory.
 //
 // Quantities: "allocated", "reserved", "device" and "unspecified" (a peak
-// whose meter is not named is compared with what is allocated), by the meter;
+// whose meter is not named is compared with what nvidia-smi shows, from a
+// quarter below what is allocated on), by the meter;
 // "fit" with the texts "ran" and "out of memory". A figure whose unit is not
 // sure (GB or GiB) is right within both readings.
 #include <algorithm>
@@ -137,6 +138,36 @@ Bytes Widened(double value, double low, double high, double doubt) {
                           std::max(high, value * (1 + doubt)), "");
 }
 
+// A loss that is computed in the logits' dtype makes their logarithms and two
+// gradients beside them; the library's three of float32. The logits live on
+// until the optimizer's step: that is the peak, or a block of the backward
+// beside them, or the step.
+std::optional<double> BesideOwnLoss(const ModelConfig& config,
+                                    const RecordedRun& run,
+                                    const TrainMemory& found) {
+  const ConfigValue* vocabulary = FieldAt(config.root, "vocab_size");
+  if (vocabulary == nullptr) return 0;
+  const double logits = static_cast<double>(run.job.step.batch) *
+                        static_cast<double>(run.job.step.sequence) *
+                        vocabulary->AsReal().value_or(0);
+  TrainingJob job = run.job;
+  job.loss = LossKind::kChunked;
+  const auto made = TrainMemoryOf(config, {}, job);
+  const auto* blocks = std::get_if<TrainMemory>(&made);
+  if (blocks == nullptr) return std::nullopt;
+  constexpr double kOwn = 4;
+  constexpr double kLibrarys = 12;
+  const auto each = static_cast<double>(BytesOf(run.job.step.dtype));
+  const auto peak = static_cast<double>(found.tensors);
+  double own =
+      std::max(static_cast<double>(PeakOf(*blocks, false)) + each * logits,
+               static_cast<double>(PeakOf(*blocks, true)));
+  if (TermOf(found, "logits and loss") >= (kLibrarys - 1) * logits) {
+    own = std::max(own, peak + (kOwn * each - kLibrarys) * logits);
+  }
+  return own - peak;
+}
+
 // What a record leaves open lies over the answer for its job.
 std::optional<PeakOfRecord> PeakOfRun(const ModelConfig& config,
                                       const RecordedRun& run,
@@ -160,13 +191,18 @@ std::optional<PeakOfRecord> PeakOfRun(const ModelConfig& config,
                       static_cast<double>(run.job.step.sequence);
   // accelerate returns float32 copies of what autocast made in less.
   constexpr double kWide = 4;
-  double of_logits = run.more_of_logits;
+  double of_logits = 0;
   if (run.job.step.holds_output && run.job.step.autocast) of_logits += kWide;
   const ConfigValue* vocabulary = FieldAt(config.root, "vocab_size");
   if (vocabulary != nullptr && found->peak_phase != Phase::kOptimizer) {
     more += of_logits * tokens * vocabulary->AsReal().value_or(0);
   }
   more += TermOf(*found, "weights") * static_cast<double>(run.reference_models);
+  if (run.own_loss) {
+    const auto beside = BesideOwnLoss(config, run, *found);
+    if (!beside) return std::nullopt;
+    more += *beside;
+  }
   if (run.litgpt) {
     more = static_cast<double>(found->stays - found->tensors) +
            LitgptWeightsBeside(config.root, run.job) +
@@ -198,7 +234,7 @@ std::optional<PeakOfRecord> PeakOfRun(const ModelConfig& config,
   constexpr double kWider = 0.25;
   const double high = out.device.any().high().value_or(0) * (1 + kWider);
   const double low = out.allocated.any().low().value_or(0) * (1 - kWider);
-  out.unspecified = Bytes::Estimated(ValueOf(out.reserved), low, high, "");
+  out.unspecified = Bytes::Estimated(ValueOf(out.device), low, high, "");
   return out;
 }
 

@@ -14,12 +14,6 @@
 namespace foretell {
 namespace {
 
-// Bytes of each logit beside the library's twelve: a loop of its own computes
-// the loss in the logits' dtype and holds them (2 + 2 + 2 + 2), in float32
-// where weights were prepared for packing (the copy that is shifted beside).
-// Source: measured runs of universal-llm-trainer on one card.
-constexpr double kOwnLoop = -4;
-constexpr double kOwnLoopPrepared = 8;
 // What a block keeps of what it would keep without recomputing, where half of
 // its products are kept; and what a compiled one keeps, which recomputes what
 // is cheap of its own accord.
@@ -399,16 +393,27 @@ class Reader {
   // Its scripts of 2023 begin with the longest sample, later ones do not.
   void ReadLitgpt() {
     if (!IsTool("litgpt") || job().step.checkpoint || job().gpus > 1) return;
+    // Its blocks are counted in half precision throughout.
+    if (job().step.autocast || job().step.dtype == DType::kFloat32) return;
     run_.litgpt = LitgptMethodOf(Text("task"));
     const std::string date = Text("source.date");
     run_.longest_first = !date.empty() && date < "2024";
   }
 
+  // It loads what is not packed in float32, which every product then returns.
+  // Source: universal-llm-trainer, src/models/*.py (`dtype` where `bit` is 4 or
+  // 8; forward computes the loss of a slice of the logits in their own dtype),
+  // src/trainer/trainer.py; bitsandbytes, nn/modules.py (Linear4bit.forward
+  // returns its input's dtype).
+  void UseOwnLoop() {
+    run_.own_loss = true;
+    if (job().weights == WeightFormat::kNone) return;
+    job().step.dtype = DType::kFloat32;
+    job().step.autocast.reset();
+  }
+
   void ReadLoss() {
-    if (IsTool("universal-llm-trainer")) {
-      const bool packed = job().weights != WeightFormat::kNone;
-      run_.more_of_logits = packed ? kOwnLoopPrepared : kOwnLoop;
-    }
+    if (IsTool("universal-llm-trainer")) UseOwnLoop();
     const std::string loss = Text("fused_loss");
     if (loss.empty()) return;
     // litgpt's chunks of the head keep their logits until the backward.

@@ -48,8 +48,8 @@ struct RecordedRun {
   // The share of activations that is kept where the job stands for none of
   // them (all recomputed), and without checkpoints for all.
   double kept = 0;
-  // Bytes of each logit beside what the library's loss makes.
-  double more_of_logits = 0;
+  // A loop of its own computes the loss in the logits' dtype and holds them.
+  bool own_loss = false;
   // Frozen copies of the weights beside those that train.
   int64_t reference_models = 0;
   // What is kept for the backward waits on the host.
