@@ -93,7 +93,7 @@ PRIORS = {
     "dequantize": (4, 0.7),
 }
 # How far a row is off beside its constants: its weight in the fit.
-NOISE = float(os.environ.get("NOISE", "0.1"))
+NOISE = 0.1
 STEP = 1e-3  # of a constant's logarithm
 ROUNDS = 25
 HELD_ROUNDS = 6  # from the whole fit's constants

@@ -58,7 +58,7 @@ std::variant<ServedShape, LeftOut> ShapeOfRow(const ScoreInput& input) {
   if (found.attention + found.mlp + found.experts <= 0) {
     return LeftOut{"the model has no layers of a transformer"};
   }
-  return std::move(found);
+  return found;
 }
 
 bool IsMegatron(std::string_view framework) {
@@ -125,13 +125,11 @@ void SetCheckpoints(std::string_view words, TrainedJob& job) {
   if (words.starts_with("none") || words.empty()) return;
   if (words.starts_with("full")) {
     job.recomputed = 1;
-  } else if (words.starts_with("per-op")) {
-    // Every second product is kept (torchtitan, selective "op").
-    job.recomputed = 0.5;
   } else if (words.starts_with("select")) {
     job.recomputes_attention = true;
-  } else if (words.starts_with("moe")) {
-    // Experts alone: most of what such a layer multiplies.
+  } else if (words.starts_with("per-op") || words.starts_with("moe")) {
+    // Every second product is kept (torchtitan, selective "op"); experts
+    // alone, which are most of what such a layer multiplies.
     job.recomputed = 0.5;
   }
 }
@@ -182,7 +180,7 @@ class Reader {
         SharingOf(words, job.loop, job.is_megatron, job.data * job.context);
     job.shard_ranks = GroupOf(words);
     job.offloads_optimizer = Has(words, "offload");
-    return std::move(job);
+    return job;
   }
 
  private:
