@@ -314,33 +314,38 @@ constexpr std::array kRows = {&kStack,
 std::span<const OperationRow* const> IndexingOperations() { return kRows; }
 
 Tensor EmbeddingOp(Tensor weight, Tensor indices) {
-  return weight.builder().Emit(kEmbedding,
-                               {std::move(weight), std::move(indices)});
+  Builder& builder = weight.builder();
+  return builder.Emit(kEmbedding, {std::move(weight), std::move(indices)});
 }
 
 Tensor Gather(Tensor x, int axis, Tensor index) {
-  return x.builder().Emit(kGather, {std::move(x), std::move(index)},
-                          {int64_t{axis}});
+  Builder& builder = x.builder();
+  return builder.Emit(kGather, {std::move(x), std::move(index)},
+                      {int64_t{axis}});
 }
 
 Tensor Repeat(Tensor x, const Shape& times) {
-  return x.builder().Emit(kRepeat, {std::move(x)}, {times});
+  Builder& builder = x.builder();
+  return builder.Emit(kRepeat, {std::move(x)}, {times});
 }
 
 Tensor ScatterFill(Tensor x, int axis, Tensor index, double value) {
-  return x.builder().Emit(kScatterFill, {std::move(x), std::move(index)},
-                          {int64_t{axis}, value});
+  Builder& builder = x.builder();
+  return builder.Emit(kScatterFill, {std::move(x), std::move(index)},
+                      {int64_t{axis}, value});
 }
 
 Tensor Scatter(Tensor x, int axis, Tensor index, Tensor source) {
-  return x.builder().Emit(kScatter,
-                          {std::move(x), std::move(index), std::move(source)},
-                          {int64_t{axis}});
+  Builder& builder = x.builder();
+  return builder.Emit(kScatter,
+                      {std::move(x), std::move(index), std::move(source)},
+                      {int64_t{axis}});
 }
 
 Tensor IndexSelect(Tensor x, Tensor index) {
-  return x.builder().Emit(kIndexSelect, {std::move(x), std::move(index)},
-                          {int64_t{0}});
+  Builder& builder = x.builder();
+  return builder.Emit(kIndexSelect, {std::move(x), std::move(index)},
+                      {int64_t{0}});
 }
 
 Tensor Index(Tensor x, std::span<const Tensor> indices, int first_axis) {
@@ -366,17 +371,20 @@ Tensor ConstantPad(Tensor x, int64_t before, int64_t after, double value) {
 }
 
 Tensor ConstantPad(Tensor x, const Shape& pads, double value) {
-  return x.builder().Emit(kPad, {std::move(x)}, {pads, value});
+  Builder& builder = x.builder();
+  return builder.Emit(kPad, {std::move(x)}, {pads, value});
 }
 
 Tensor Flip(Tensor x, int axis) {
-  return x.builder().Emit(kFlip, {std::move(x)}, {Shape{axis}});
+  Builder& builder = x.builder();
+  return builder.Emit(kFlip, {std::move(x)}, {Shape{axis}});
 }
 
 Tensor ScatterAdd(Tensor target, int axis, Tensor index, Tensor values) {
-  return target.builder().Emit(
-      kScatterAdd, {std::move(target), std::move(index), std::move(values)},
-      {int64_t{axis}});
+  Builder& builder = target.builder();
+  return builder.Emit(kScatterAdd,
+                      {std::move(target), std::move(index), std::move(values)},
+                      {int64_t{axis}});
 }
 
 Tensor IndexAdd(Tensor target, std::span<const Tensor> indices, int first_axis,
@@ -390,8 +398,9 @@ Tensor IndexAdd(Tensor target, std::span<const Tensor> indices, int first_axis,
 }
 
 Tensor EmbeddingBackward(Tensor grad, Tensor indices, int64_t rows) {
-  return grad.builder().Emit(kEmbeddingBackward,
-                             {std::move(grad), std::move(indices)}, {rows});
+  Builder& builder = grad.builder();
+  return builder.Emit(kEmbeddingBackward, {std::move(grad), std::move(indices)},
+                      {rows});
 }
 
 }  // namespace foretell

@@ -66,7 +66,7 @@ Tensor T5FeedForward::Forward(Tensor hidden) const {
 T5Block::Branch::Branch(const Module& at, const T5LayerConfig& config,
                         std::optional<T5Attention> attention_of)
     : module(at),
-      attention(std::move(attention_of)),
+      attention(attention_of),
       feed_forward(attention ? std::nullopt
                              : std::optional<T5FeedForward>(
                                    std::in_place,
