@@ -89,7 +89,7 @@ class Panel {
   std::string Draw() {
     Text(left_, top_ - 22, "class=\"name\"", panel_.quantity);
     Text(left_, top_ - 7, "class=\"small\"",
-         fmt::format("{}: {} points, median error {:.2g} %", panel_.set,
+         fmt::format("{}: {} points, median {:.2g} % off", panel_.set,
                      panel_.points.size(), panel_.median_error * 100));
     out_ += fmt::format(
         "<rect class=\"plot\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" "

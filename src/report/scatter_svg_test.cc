@@ -31,7 +31,7 @@ int CountOf(const std::string& text, const std::string& part) {
 TEST(ScatterSvg, DrawsEachKindOfPointInItsOwnStyle) {
   const std::string svg = ScatterSvg(
       std::vector{Panel({{1, 2, true}, {10, 9, false}, {100, 90, {}}})}, "T");
-  EXPECT_THAT(svg, HasSubstr("a_set: 3 points, median error 4.2 %"));
+  EXPECT_THAT(svg, HasSubstr("a_set: 3 points, median 4.2 % off"));
   for (const char* kind : {"held", "missed", "plain"}) {
     EXPECT_EQ(CountOf(svg, std::string("<path class=\"") + kind + "\" d="), 1)
         << kind;

@@ -131,7 +131,8 @@ TEST(TrainMemory, MoreCardsTakeLessEach) {
       job.sharding = sharding;
       job.gpus = gpus;
       const TrainMemory memory = Memory(job);
-      EXPECT_FALSE(memory.not_exact.empty());
+      // FSDP is followed operation by operation; ZeRO's buffers are estimates.
+      EXPECT_EQ(memory.not_exact.empty(), sharding == Sharding::kFsdp2);
       if (before > 0) {
         EXPECT_LE(memory.tensors, before);
       }

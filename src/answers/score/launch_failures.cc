@@ -8,8 +8,8 @@
 // permission: remote code counts as allowed there.
 //
 // Every row is of a launch that was refused. Where neither validation nor the
-// start nor memory refuses it, "cannot tell" is said, which counts as missed;
-// what is then left is guessed apart, in a group of its own.
+// start nor memory refuses it, the likeliest class of what is left is told, and
+// says so; by rules alone that is "cannot tell", held in a group of its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ namespace foretell {
 namespace {
 
 constexpr char kTold[] = "class";
-constexpr char kGuessed[] = "guess";
+constexpr char kByRule[] = "class by a rule";
 
 bool IsWordCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ||
@@ -264,14 +264,17 @@ Prediction PredictLaunchFailure(const ScoreInput& input) {
   // A report that says no number of cards has as many as its ranks.
   request.cards = input.settings.Integer("gpu_count").value_or(1 << 20);
   const VllmLaunch answer = ResolveVllm(request);
-  const Predicted told = Tell(input, launch, answer, text);
-  Predicted guess = told;
-  guess.quantity = kGuessed;
-  const auto* text_told = std::get_if<std::string>(&told.value);
-  if (text_told != nullptr && *text_told == "cannot tell") {
-    guess.value = Guess(launch);
+  Predicted told = Tell(input, launch, answer, text);
+  Predicted by_rule = told;
+  by_rule.quantity = kByRule;
+  // The record says that the launch was refused: where no rule refuses it, the
+  // likeliest class of what is left is told, and held apart from the rules'.
+  const auto* class_told = std::get_if<std::string>(&told.value);
+  if (class_told != nullptr && *class_told == "cannot tell") {
+    told.value = Guess(launch);
+    told.note = "no rule refuses it: the likeliest class of a refusal";
   }
-  return std::vector<Predicted>{told, guess};
+  return std::vector<Predicted>{told, by_rule};
 }
 
 std::vector<Measured> MeasureLaunchFailure(const ConfigValue& row) {
@@ -282,7 +285,7 @@ std::vector<Measured> MeasureLaunchFailure(const ConfigValue& row) {
   }
   const std::string name(kind->AsString().value_or(""));
   return {MeasuredText(kTold, name, {"told"}),
-          MeasuredText(kGuessed, name, {"told_or_guessed"})};
+          MeasuredText(kByRule, name, {"told_by_rule"})};
 }
 
 }  // namespace foretell

@@ -33,32 +33,38 @@ Linear LinearOf(const Module& at, std::string_view name, int64_t in,
 
 void LookWhetherAll(const Tensor& valid) { LocalScalar(IsAllTrue(valid)); }
 
-// torch.distributions.Normal(0, 1).icdf(quantile), whose arguments are checked
-// where Python runs.
-Tensor NormalQuantile(const Tensor& quantile) {
-  Builder& builder = quantile.builder();
-  const Tensor mean = LiftFresh(builder, {}, DType::kFloat32);
-  const Tensor deviation = LiftFresh(builder, {}, DType::kFloat32);
-  const auto check = [&] {
+// torch.distributions.Normal(0, 1), whose arguments are checked where Python
+// runs. It lives as long as the function that makes it.
+struct Normal {
+  explicit Normal(Builder& builder)
+      : mean(LiftFresh(builder, {}, DType::kFloat32)),
+        deviation(LiftFresh(builder, {}, DType::kFloat32)) {
     Tensor valid = Eq(mean, mean);
     LookWhetherAll(valid);
     valid = GtScalar(deviation, 0);
     LookWhetherAll(valid);
-  };
-  check();
-  const auto spread = [&] {
-    Tensor out = Erfinv(SubScalar(MulScalar(quantile, 2), 1));
-    out = Mul(deviation, std::move(out));
-    return MulScalar(std::move(out), std::numbers::sqrt2);
-  };
-  return Add(mean, spread());
-}
+  }
+
+  // icdf
+  Tensor Quantile(const Tensor& quantile) const {
+    const auto spread = [&] {
+      Tensor out = Erfinv(SubScalar(MulScalar(quantile, 2), 1));
+      out = Mul(deviation, std::move(out));
+      return MulScalar(std::move(out), std::numbers::sqrt2);
+    };
+    return Add(mean, spread());
+  }
+
+  Tensor mean;
+  Tensor deviation;
+};
 
 // What lies below the quantile of a normal distribution becomes zero.
 Tensor CutBelowQuantile(const Tensor& gate) {
   const Tensor quantile =
       Transfer(LiftFresh(gate.builder(), {}, DType::kFloat32));
-  Tensor factor = NormalQuantile(quantile);
+  const Normal normal(gate.builder());
+  Tensor factor = normal.Quantile(quantile);
   factor = To(factor, gate.dtype());
   const Tensor mean = MeanLast(gate);
   const Tensor deviation = StdLast(gate);

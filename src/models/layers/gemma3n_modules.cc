@@ -262,8 +262,9 @@ Tensor Gemma3nDecoder::RunText(const ForwardInputs& inputs,
     streams.push_back(names.current);
   }
   Tensor hidden = Stack(streams, 0);
+  Shared shared;
   hidden = RunLayers(inputs, std::move(hidden), layer_inputs, position_ids,
-                     masks, cache);
+                     masks, shared, cache);
   target = MagnitudeOf(Select(hidden, 0, 0));
   streams = {Select(hidden, 0, 0)};
   StreamNames last = {{}, names.current, names.magnitude};
@@ -287,12 +288,11 @@ Tensor Gemma3nDecoder::RunLayers(const ForwardInputs& inputs, Tensor streams,
                                  const Tensor& layer_inputs,
                                  const Tensor& position_ids,
                                  const std::array<Tensor, 2>& masks,
-                                 GenerationCache& cache) const {
-  std::vector<std::pair<Tensor, Tensor>> rotary;
+                                 Shared& shared, GenerationCache& cache) const {
+  std::vector<std::pair<Tensor, Tensor>>& rotary = shared.rotary;
   for (const RotaryEmbedding& kind : rotary_emb_) {
     rotary.push_back(kind.Forward(streams, position_ids));
   }
-  std::array<std::pair<Tensor, Tensor>, 2> shared;
   for (size_t index = 0; index < layers_.size(); ++index) {
     const Gemma3nLayer& layer = config_.layers[index];
     Gemma3nCall call;
@@ -306,7 +306,7 @@ Tensor Gemma3nDecoder::RunLayers(const ForwardInputs& inputs, Tensor streams,
     call.position_ids = position_ids;
     call.layer_input = Select(layer_inputs, 2, static_cast<int64_t>(index));
     call.attention = inputs.attention;
-    call.shared = &shared[kind];
+    call.shared = &shared.keys_and_values[kind];
     if (!layer.reuses) call.cached = cache.NextLayer();
     streams = layers_[index].Forward(streams, call);
   }

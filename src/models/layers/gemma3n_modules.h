@@ -72,9 +72,14 @@ class Gemma3nDecoder : public HeadedDecoder {
                   std::vector<Tensor>& names) const;
   Tensor RunText(const ForwardInputs& inputs, const Tensor& embedded,
                  Tensor layer_inputs, GenerationCache& cache) const;
+  // What the forward's dictionaries hold until it ends.
+  struct Shared {
+    std::vector<std::pair<Tensor, Tensor>> rotary;
+    std::array<std::pair<Tensor, Tensor>, 2> keys_and_values;
+  };
   Tensor RunLayers(const ForwardInputs& inputs, Tensor streams,
                    const Tensor& layer_inputs, const Tensor& position_ids,
-                   const std::array<Tensor, 2>& masks,
+                   const std::array<Tensor, 2>& masks, Shared& shared,
                    GenerationCache& cache) const;
 
   Gemma3nConfig config_;
