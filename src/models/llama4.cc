@@ -159,7 +159,7 @@ class Llama4Decoder : public HeadedDecoder {
   }
 
   Tensor Forward(const ForwardInputs& inputs) override {
-    const Tensor out = HeadedDecoder::Forward(inputs);
+    Tensor out = HeadedDecoder::Forward(inputs);
     embedded_ = Tensor();
     return out;
   }
@@ -184,16 +184,9 @@ class Llama4Decoder : public HeadedDecoder {
                  GenerationCache& /*cache*/) const override {
     const Scope scope = base_.Enter();
     Builder& builder = base_.builder();
-    if (inputs.HasCache() || inputs.fills_cache) {
-      builder.Fail("a cache of chunks is not modelled");
-    }
-    if (!chunk_) {
-      builder.Fail(
-          "the class builds a mask of chunks and refuses a null "
-          "attention_chunk_size");
-    }
-    if (chunk_ && inputs.input_ids.size(1) >= *chunk_) {
-      builder.Fail("a sequence as long as a chunk is not modelled");
+    if (const char* why = WhyNot(inputs)) {
+      builder.Fail(why);
+      return inputs.input_ids;
     }
     const Tensor embedded = embed_tokens_.Forward(inputs.input_ids);
     if (in_whole_) embedded_ = embedded;
@@ -210,6 +203,21 @@ class Llama4Decoder : public HeadedDecoder {
                              position_ids, inputs.attention);
     }
     return norm_.Forward(hidden);
+  }
+
+  // Null where the forward is followed.
+  const char* WhyNot(const ForwardInputs& inputs) const {
+    if (inputs.HasCache() || inputs.fills_cache) {
+      return "a cache of chunks is not modelled";
+    }
+    if (!chunk_) {
+      return "the class builds a mask of chunks and refuses a null "
+             "attention_chunk_size";
+    }
+    if (inputs.input_ids.size(1) >= *chunk_) {
+      return "a sequence as long as a chunk is not modelled";
+    }
+    return nullptr;
   }
 
   bool in_whole_;

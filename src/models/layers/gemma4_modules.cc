@@ -83,20 +83,25 @@ Gemma4Decoder::Gemma4Decoder(const Module& root, const Gemma4Config& config,
   stacks.push_back({"decoder", keys.layers});
 }
 
-Tensor Gemma4Decoder::RunBase(const ForwardInputs& inputs,
-                              GenerationCache& cache) const {
-  Builder& builder = root_.builder();
+const char* Gemma4Decoder::WhyNot(const ForwardInputs& inputs) const {
   if (inputs.fills_cache && !inputs.HasCache()) {
-    builder.Fail("a cache that Gemma 4 fills in training is not modelled");
+    return "a cache that Gemma 4 fills in training is not modelled";
   }
   if (inputs.HasCache() && config_.whole_has_blocks) {
-    builder.Fail("a cache under a mask of blocks is not modelled");
+    return "a cache under a mask of blocks is not modelled";
   }
-  if (config_.sees_both_sides) {
-    builder.Fail("attention to both sides is not modelled");
-  }
+  if (config_.sees_both_sides) return "attention to both sides is not modelled";
   if (config_.ropes.empty() && !layers_.empty()) {
-    builder.Fail("a kind of layer has no rope");
+    return "a kind of layer has no rope";
+  }
+  return nullptr;
+}
+
+Tensor Gemma4Decoder::RunBase(const ForwardInputs& inputs,
+                              GenerationCache& cache) const {
+  if (const char* why = WhyNot(inputs)) {
+    root_.builder().Fail(why);
+    return inputs.input_ids;
   }
   return config_.in_whole ? RunInWhole(inputs, cache) : RunText(inputs, cache);
 }

@@ -62,6 +62,8 @@ class Gemma4Decoder : public HeadedDecoder {
   Tensor RunBase(const ForwardInputs& inputs,
                  GenerationCache& cache) const override;
   Tensor RunText(const ForwardInputs& inputs, GenerationCache& cache) const;
+  // Null where the forward is followed.
+  const char* WhyNot(const ForwardInputs& inputs) const;
   Tensor RunInWhole(const ForwardInputs& inputs, GenerationCache& cache) const;
   Tensor LookUpLayers(const Tensor& ids) const;
   Tensor ProjectLayers(const Tensor& embedded, const Tensor& looked_up) const;
