@@ -3,16 +3,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/lower_case.h"
+
 namespace foretell {
 namespace {
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 // All that a word may be a part of.
 std::string WordsOf(const Device& device) {

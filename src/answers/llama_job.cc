@@ -1,23 +1,16 @@
 #include "answers/llama_job.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "answers/served_job.h"
+#include "base/lower_case.h"
 
 namespace foretell {
 namespace {
 
 bool Has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return text;
 }
 
 bool IsProcessor(const Device& device) { return device.id.starts_with("cpu"); }

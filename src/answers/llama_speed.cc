@@ -19,11 +19,6 @@ constexpr double kMilli = 1e3;
 constexpr double kGib = 1073741824.0;
 // The cache holds 16 bits unless told otherwise.
 constexpr double kCacheBytes = 2;
-// Of a device's memory, what llama.cpp's files and caches can take; the rest
-// is the driver's and the compute buffers' (llamacpp_phases.cc says the same
-// of weights alone).
-constexpr double kUsable = 0.94;
-constexpr double kReserved = 1e9;
 // Slots that share a step were measured far less often than one stream.
 constexpr double kSharedWider = 1.3;
 
@@ -81,10 +76,7 @@ class Answerer {
     out_.layout = in_.pipeline > 1
                       ? fmt::format("layers over {} cards", in_.pipeline)
                       : "one device";
-    out_.load = fmt::format(
-        "{} tokens in, {} out{}", in_.isl, in_.osl,
-        in_.cached > 0 ? fmt::format(", {} of the prompt cached", in_.cached)
-                       : "");
+    out_.load = LoadWords(in_);
     out_.reach = job_.device.name == "other" ? "outside" : "inside";
     out_.assumed = {
         "flash attention is on, and the cache holds 16 bits",
@@ -139,8 +131,7 @@ class Answerer {
     }
     const double weights =
         job_.shape.stored * job_.bytes * (1 - LlamaOnHost(job_));
-    const double room =
-        job_.memory * kUsable * job_.devices - kReserved - weights;
+    const double room = LlamaRoom(job_) - weights;
     const double each = CacheOf(static_cast<double>(in_.isl + in_.osl));
     capacity_ = std::max(0.0, std::floor(room / each));
     out_.capacity =
@@ -150,7 +141,7 @@ class Answerer {
     out_.assumed.push_back(fmt::format(
         "{:.1f} GiB of the card's memory for the cache: {:.0f} % of what is "
         "printed on it, less 1 GB and the weights",
-        std::max(room, 0.0) / kGib, kUsable * 100));
+        std::max(room, 0.0) / kGib, kLlamaUsable * 100));
   }
 
   double Spread(double one, int64_t concurrency) const {
@@ -184,17 +175,10 @@ class Answerer {
     point.requests_a_second = rate / osl;
     point.limit = LimitOf(found.step, found.interference);
     if (in_.price) {
-      constexpr double kHour = 3600;
-      constexpr double kMillion = 1e6;
-      point.cost = Within(Unit::kCount,
-                          *in_.price * static_cast<double>(in_.pipeline) /
-                              kHour / rate * kMillion,
-                          token_spread, out_.reach);
+      point.cost = Within(Unit::kCount, CostOfMillion(in_, rate), token_spread,
+                          out_.reach);
     }
-    point.room = !capacity_ || *capacity_ >= slots ? "fits"
-                 : *capacity_ < 1
-                     ? "does not fit"
-                     : fmt::format("{:.0f} at once, the rest wait", *capacity_);
+    point.room = capacity_ ? RoomWords(*capacity_, 1, slots) : "fits";
     out_.points.push_back(std::move(point));
   }
 

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "base/lower_case.h"
 #include "engines/vllm/served_config.h"
 
 namespace foretell {
@@ -14,13 +15,6 @@ constexpr double kFourBits = 0.53;
 constexpr double kNvfp4 = 0.5 + 1.0 / 16;
 constexpr double kMxfp4 = 0.5 + 1.0 / 32;
 constexpr double kEightBits = 1.02;
-
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return text;
-}
 
 bool Has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;

@@ -11,17 +11,11 @@
 
 #include "answers/read_model.h"
 #include "answers/served_format.h"
+#include "base/lower_case.h"
 #include "engines/vllm/served_config.h"
 
 namespace foretell {
 namespace {
-
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return text;
-}
 
 bool Has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;

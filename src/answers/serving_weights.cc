@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -12,6 +11,7 @@
 #include "answers/quantization_defaults.h"
 #include "answers/quantized_model.h"
 #include "answers/read_model.h"
+#include "base/lower_case.h"
 #include "engines/vllm/memory_weights.h"
 
 namespace foretell {
@@ -19,14 +19,6 @@ namespace {
 
 bool Has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return out;
 }
 
 std::string TextAt(const ConfigValue& at, std::string_view key) {

@@ -162,22 +162,11 @@ SpeedPoint PointOf(const SpeedRequest& in, const ServedSetting& setting,
   out.requests_a_second = found.requests_a_second;
   out.limit = LimitOf(found.decode, found.interference);
   if (in.price) {
-    const auto cards = static_cast<double>(in.tensor * in.pipeline * in.data);
-    constexpr double kHour = 3600;
-    constexpr double kMillion = 1e6;
-    const AnyFigure any =
-        figure(Unit::kCount, *in.price * cards / kHour / rate * kMillion,
-               ServedQuantity::kThroughput);
-    out.cost = any;
+    out.cost = figure(Unit::kCount, CostOfMillion(in, rate),
+                      ServedQuantity::kThroughput);
   }
-  const double wanted =
-      static_cast<double>(concurrency) / static_cast<double>(in.data);
-  out.room = found.capacity >= wanted ? "fits"
-             : found.capacity < 1
-                 ? "does not fit"
-                 : fmt::format("{:.0f} at once, the rest wait",
-                               std::floor(found.capacity *
-                                          static_cast<double>(in.data)));
+  out.room = RoomWords(found.capacity, static_cast<double>(in.data),
+                       static_cast<double>(concurrency));
   return out;
 }
 
@@ -203,11 +192,7 @@ std::variant<SpeedAnswer, Refusal> AnswerSpeed(const SpeedRequest& request) {
   load.isl = static_cast<double>(request.isl);
   load.osl = static_cast<double>(request.osl);
   load.cached = static_cast<double>(request.cached);
-  answer.load =
-      fmt::format("{} tokens in, {} out{}", request.isl, request.osl,
-                  request.cached > 0
-                      ? fmt::format(", {} of the prompt cached", request.cached)
-                      : "");
+  answer.load = LoadWords(request);
   if (request.drafts > 0) {
     setting.job.drafts = static_cast<double>(request.drafts);
     setting.job.draft_share = request.draft_share;

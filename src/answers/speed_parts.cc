@@ -1,6 +1,9 @@
 #include "answers/speed_parts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace foretell {
@@ -18,6 +21,29 @@ void AddSpeedParts(const PhaseTime& time, double share, double interference,
   add("launches, gaps, scheduling", time.launches * share);
   add("weights on the host", time.host_memory * share);
   add("others' prompts", interference);
+}
+
+std::string LoadWords(const SpeedRequest& request) {
+  return fmt::format(
+      "{} tokens in, {} out{}", request.isl, request.osl,
+      request.cached > 0
+          ? fmt::format(", {} of the prompt cached", request.cached)
+          : "");
+}
+
+double CostOfMillion(const SpeedRequest& request, double rate) {
+  constexpr double kHour = 3600;
+  constexpr double kMillion = 1e6;
+  const auto cards =
+      static_cast<double>(request.tensor * request.pipeline * request.data);
+  return *request.price * cards / kHour / rate * kMillion;
+}
+
+std::string RoomWords(double capacity, double groups, double requests) {
+  if (capacity >= requests / groups) return "fits";
+  if (capacity < 1) return "does not fit";
+  return fmt::format("{:.0f} at once, the rest wait",
+                     std::floor(capacity * groups));
 }
 
 std::string LimitOf(const PhaseTime& step, double interference) {

@@ -9,20 +9,13 @@
 #include <utility>
 
 #include "answers/served_job.h"
+#include "base/lower_case.h"
 
 namespace foretell {
 namespace {
 
 bool Has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
 }
 
 TrainedCards CardsOf(const Device& device) {

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,44 +10,10 @@
 
 #include "base/input_error.h"
 #include "base/nearest.h"
+#include "front/number_option.h"
 #include "input/run_costs.h"
 
 namespace foretell {
-namespace {
-
-// Nothing where the option is absent. "10B" and "1.5T" are 1e10 and 1.5e12
-// where `may_scale`.
-std::optional<double> NumberOf(const Invocation& line, std::string_view option,
-                               double least, double most, bool may_scale,
-                               const char* cure) {
-  const auto text = line.Text(option);
-  if (!text) return std::nullopt;
-  char* end = nullptr;
-  double value = std::strtod(text->c_str(), &end);
-  bool is_number = end != text->c_str();
-  if (may_scale && is_number && *end != '\0') {
-    constexpr std::pair<char, double> kScales[] = {
-        {'k', 1e3}, {'K', 1e3}, {'m', 1e6},  {'M', 1e6},
-        {'b', 1e9}, {'B', 1e9}, {'t', 1e12}, {'T', 1e12}};
-    for (const auto& [letter, scale] : kScales) {
-      if (*end != letter) continue;
-      value *= scale;
-      ++end;
-      break;
-    }
-  }
-  if (!is_number || *end != '\0' || !(value >= least) || !(value <= most)) {
-    throw InputErrors(
-        InputError{line.PlaceOf(option),
-                   fmt::format("\"{}\" is no number from {:g} to {:g}", *text,
-                               least, most),
-                   cure});
-  }
-  return value;
-}
-
-}  // namespace
-
 std::vector<OptionRow> RunCostRows() {
   return {
       {.name = "tokens",
@@ -79,24 +43,22 @@ std::vector<OptionRow> RunCostRows() {
 RunCosts ReadRunCosts(const Invocation& invocation, const Device& device) {
   RunCosts out;
   constexpr double kMost = 1e18;
-  out.tokens =
-      NumberOf(invocation, "tokens", 1, kMost, true, "write --tokens 10B");
-  out.samples =
-      NumberOf(invocation, "samples", 1, kMost, true, "write --samples 50000");
+  out.tokens = NumberOf(invocation, "tokens", 1, kMost, "write --tokens 10B",
+                        NumberScale::kLetters);
+  out.samples = NumberOf(invocation, "samples", 1, kMost,
+                         "write --samples 50000", NumberScale::kLetters);
   if (out.tokens && out.samples) {
     throw InputErrors(InputError{invocation.PlaceOf("samples"),
                                  "tokens are said too",
                                  "leave one of them out"});
   }
   out.epochs =
-      NumberOf(invocation, "epochs", 1e-3, 1e6, false, "write --epochs 3")
-          .value_or(1);
-  out.price =
-      NumberOf(invocation, "price", 1e-6, 1e6, false, "write --price 2.49");
-  out.pue = NumberOf(invocation, "pue", 1, 10, false, "write --pue 1.2");
+      NumberOf(invocation, "epochs", 1e-3, 1e6, "write --epochs 3").value_or(1);
+  out.price = NumberOf(invocation, "price", 1e-6, 1e6, "write --price 2.49");
+  out.pue = NumberOf(invocation, "pue", 1, 10, "write --pue 1.2");
   constexpr double kGbit = 8;
-  if (const auto network = NumberOf(invocation, "network", 1e-3, 1e5, false,
-                                    "write --network 400")) {
+  if (const auto network =
+          NumberOf(invocation, "network", 1e-3, 1e5, "write --network 400")) {
     out.network_gbs = *network / kGbit;
   }
   if (const auto name = invocation.Text("grid")) {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <variant>
@@ -17,6 +15,7 @@
 #include "base/input_error.h"
 #include "front/hub_options.h"
 #include "front/kept_runs.h"
+#include "front/number_option.h"
 #include "input/device_catalogue.h"
 #include "report/present_speed.h"
 
@@ -66,25 +65,6 @@ std::vector<int64_t> ConcurrencyOf(const Invocation& invocation) {
     at = end + 1;
   }
   return out;
-}
-
-// A number from `least` to `most`.
-std::optional<double> RealOf(const Invocation& invocation,
-                             std::string_view option, double least, double most,
-                             const char* cure) {
-  const auto text = invocation.Text(option);
-  if (!text) return std::nullopt;
-  char* end = nullptr;
-  const double value = std::strtod(text->c_str(), &end);
-  if (end == text->c_str() || *end != '\0' || !(value >= least) ||
-      !(value <= most)) {
-    throw InputErrors(
-        InputError{invocation.PlaceOf(option),
-                   fmt::format("\"{}\" is no number from {:g} to {:g}", *text,
-                               least, most),
-                   cure});
-  }
-  return value;
 }
 
 std::vector<OptionRow> SpeedRows() {
@@ -220,7 +200,7 @@ SpeedRequest ReadSpeedRequest(const Invocation& invocation) {
   request.concurrency = ConcurrencyOf(invocation);
   request.drafts = invocation.Integer("drafts").value_or(0);
   request.acceptance =
-      RealOf(invocation, "acceptance", 0, 1, "write --acceptance 0.7");
+      NumberOf(invocation, "acceptance", 0, 1, "write --acceptance 0.7");
   if (request.drafts > 0 && !request.acceptance) {
     throw InputErrors(
         InputError{invocation.PlaceOf("drafts"),
@@ -228,10 +208,10 @@ SpeedRequest ReadSpeedRequest(const Invocation& invocation) {
                    "write --acceptance 0.7"});
   }
   request.draft_share =
-      RealOf(invocation, "draft-share", 0, 1, "write --draft-share 0.03")
+      NumberOf(invocation, "draft-share", 0, 1, "write --draft-share 0.03")
           .value_or(0);
   request.offload_gib =
-      RealOf(invocation, "offload", 0, 1e5, "write --offload 8").value_or(0);
+      NumberOf(invocation, "offload", 0, 1e5, "write --offload 8").value_or(0);
   for (const char* option : {"ngl", "backend"}) {
     if (!invocation.Has(option) || request.engine == kLlamaEngine) continue;
     throw InputErrors(
@@ -241,7 +221,8 @@ SpeedRequest ReadSpeedRequest(const Invocation& invocation) {
   }
   request.card_layers = invocation.Integer("ngl");
   request.backend = invocation.Text("backend").value_or("");
-  request.price = RealOf(invocation, "price", 1e-6, 1e6, "write --price 2.49");
+  request.price =
+      NumberOf(invocation, "price", 1e-6, 1e6, "write --price 2.49");
   return request;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/lower_case.h"
 #include "base/nearest.h"
 #include "data/embedded.h"
 #include "input/catalogue_row.h"
@@ -17,16 +18,6 @@ constexpr char kFile[] = "models.jsonl";
 constexpr char kSource[] = "data/models.jsonl";
 // How every row begins, and what stands between its id and the rest.
 constexpr std::string_view kIdStart = "{\"id\":\"";
-
-char LowerOf(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), LowerOf);
-  return out;
-}
 
 bool EqualAnyCase(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, LowerOf, LowerOf);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/lower_case.h"
 #include "data/embedded.h"
 #include "input/catalogue_row.h"
 #include "input/json.h"
@@ -20,13 +21,6 @@ namespace foretell {
 namespace {
 
 constexpr char kConfigs[] = "../shared/configs";
-
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
 
 std::vector<std::string> Lines(std::string_view text) {
   std::vector<std::string> out;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/lower_case.h"
 #include "input/catalogue.h"
 #include "input/model_config_source.h"
 #include "input/source_disk.h"
@@ -10,13 +11,6 @@ namespace foretell {
 namespace {
 
 constexpr char kSharedConfigs[] = "../shared/configs";
-
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
 
 // The nearest folder `configs` beside one of the file's parents; empty where
 // there is none.

@@ -5,22 +5,14 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/lower_case.h"
+
 namespace foretell {
 namespace {
 
 constexpr int kHttpPort = 80;    // RFC 9110, section 4.2.1
 constexpr int kHttpsPort = 443;  // section 4.2.2
 constexpr size_t kLongestAddress = 8192;
-
-char LowerOf(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), LowerOf);
-  return out;
-}
 
 // Both readers of an address have to agree on where the host ends.
 bool IsDoubtful(char c) {

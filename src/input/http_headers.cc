@@ -4,16 +4,14 @@
 #include <array>
 #include <charconv>
 
+#include "base/lower_case.h"
+
 namespace foretell {
 namespace {
 
 constexpr std::array<std::string_view, 12> kMonths = {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun",
     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-
-char LowerOf(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 bool EqualAnyCase(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, LowerOf, LowerOf);

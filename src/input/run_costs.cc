@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/lower_case.h"
 #include "data/embedded.h"
 #include "input/json.h"
 #include "spec/config_value.h"
@@ -13,14 +14,6 @@ namespace {
 
 constexpr char kPrices[] = "cloud_prices.jsonl";
 constexpr char kGrids[] = "grid_carbon.jsonl";
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 // Calls `each` with every row that holds `part` in its text.
 template <typename Each>

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/input_error.h"
+#include "base/lower_case.h"
 #include "input/device_catalogue.h"
 #include "spec/serving_source.h"
 
@@ -23,14 +24,6 @@ constexpr size_t kMostKinds = 16;
 }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 void TrimEnd(std::string& name) {
   while (!name.empty() &&

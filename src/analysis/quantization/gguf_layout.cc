@@ -8,17 +8,10 @@
 #include <utility>
 
 #include "analysis/quantization/gguf_names.h"
+#include "base/lower_case.h"
 
 namespace foretell {
 namespace {
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 // Classes whose fused experts are stored as [experts, in, out]
 // (transformers 5.23, models/gpt_oss, models/llama4).

@@ -10,8 +10,6 @@ constexpr double kMicroBatch = 512;  // llama.cpp: n_ubatch
 constexpr double kMostBandwidth = 0.97;
 // The head is kept wider than the rest (Q6_K beside Q4_K).
 constexpr double kHeadWider = 1.2;
-// Of a device's memory, what models can take.
-constexpr double kUsable = 0.94;
 constexpr double kReserved = 1e9;
 // A latent row is multiplied as it is: 576 numbers for keys, 512 for values.
 constexpr double kLatentWider = (576.0 + 512.0) / 320.0;
@@ -76,12 +74,14 @@ struct Terms {
 
 }  // namespace
 
+double LlamaRoom(const LlamaJob& job) {
+  return job.memory * job.devices * kLlamaUsable - kReserved;
+}
+
 double LlamaOnHost(const LlamaJob& job) {
   if (job.memory <= 0) return 0;
   const Terms terms(job);
-  double share = std::clamp(
-      1 - (job.memory * job.devices * kUsable - kReserved) / terms.all, 0.0,
-      1.0);
+  double share = std::clamp(1 - LlamaRoom(job) / terms.all, 0.0, 1.0);
   if (job.device_layers && *job.device_layers < job.shape.layers) {
     share = std::max(share, 1 - *job.device_layers / job.shape.layers);
   }

@@ -103,6 +103,13 @@ double LlamaPrompt(const LlamaJob& job, const LlamaLoad& load);
 PhaseTime LlamaStepTime(const LlamaJob& job, const LlamaLoad& load);
 PhaseTime LlamaPromptTime(const LlamaJob& job, const LlamaLoad& load);
 
+// Of a device's memory, what models can take, before what is reserved.
+inline constexpr double kLlamaUsable = 0.94;
+
+// Bytes of all devices that weights and caches can take; the rest is the
+// driver's and the compute buffers'. Not of a job in the host's memory.
+double LlamaRoom(const LlamaJob& job);
+
 // The part of the weights that the processor reads, from 0 to 1.
 double LlamaOnHost(const LlamaJob& job);
 

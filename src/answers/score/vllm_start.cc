@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "answers/serving_weights.h"
+#include "base/lower_case.h"
 
 namespace foretell {
 namespace {
@@ -100,13 +100,6 @@ constexpr std::string_view kValued[] = {"mamba_cache_mode",
                                         "runner",
                                         "moe_backend",
                                         "speculative_config"};
-
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return text;
-}
 
 bool Has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;

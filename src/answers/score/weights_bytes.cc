@@ -25,20 +25,13 @@
 #include "answers/read_model.h"
 #include "answers/score/score_sets.h"
 #include "base/dtype.h"
+#include "base/lower_case.h"
 
 namespace foretell {
 namespace {
 
 constexpr char kElements[] = "elements";
 constexpr char kBytes[] = "bytes";
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 // What names say of a quantization, and the default plan that it means.
 struct NamedQuantization {

@@ -2,17 +2,11 @@
 // vllm/model_executor/models/config.py of 0.33.0.
 #include <array>
 
+#include "base/lower_case.h"
 #include "engines/vllm/kv_model.h"
 
 namespace foretell::vllm {
 namespace {
-
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
 
 // What ModelOpt's and compressed-tensors' checkpoints say of the cache.
 std::string OfCheckpoint(const ServedConfig& config) {

@@ -7,18 +7,11 @@
 #include <array>
 #include <utility>
 
+#include "base/lower_case.h"
 #include "engines/vllm/launch_state.h"
 
 namespace foretell::vllm {
 namespace {
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 std::string TextAt(const ConfigValue& object, std::string_view key) {
   const ConfigValue* value = object.Find(key);
