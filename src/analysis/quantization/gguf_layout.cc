@@ -263,8 +263,8 @@ std::vector<std::pair<int64_t, int64_t>> FirstIndices(
       ++copies[first];
     }
   } else {
-    const auto blocks =
-        RunsOf(std::string_view(indices).substr(0, indices.find(" x ")));
+    const std::string_view all = indices;
+    const auto blocks = RunsOf(all.substr(0, all.find(" x ")));
     if (blocks.empty()) return {};
     const auto each = count / static_cast<int64_t>(blocks.size());
     for (const int64_t block : blocks) copies[block] = each;

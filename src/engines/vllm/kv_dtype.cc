@@ -59,7 +59,7 @@ std::string ResolveCacheDtype(const ServedConfig& config,
                               const ServingSettings& settings,
                               const ServingCard& card) {
   if (settings.cache_dtype != "auto") return settings.cache_dtype;
-  const std::string stated = OfCheckpoint(config);
+  std::string stated = OfCheckpoint(config);
   if (stated != "auto") return stated;
   // GLM 5's class takes fp8 on Blackwell.
   if (config.architecture() == "GlmMoeDsaForCausalLM" &&
